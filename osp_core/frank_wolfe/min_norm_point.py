@@ -1,0 +1,97 @@
+"""Wolfe's min-norm-point method: fully corrective, finite, the default for quadratic objectives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from osp_core.errors import Array, InvalidInputError
+from osp_core.frank_wolfe.blended_pairwise import BlendedPairwise
+from osp_core.frank_wolfe.corral import Corral
+from osp_core.frank_wolfe.objectives import Quadratic
+from osp_core.frank_wolfe.search import Answer, Search, View
+
+_PATIENCE = 3  # major cycles without a decrease before the method gives way
+
+
+@dataclass(frozen=True)
+class MinNormPoint:
+    """The nearest point of a polytope to `centre`, by Wolfe's method [Wolfe 1976].
+
+    Every major cycle adds the oracle's vertex to the corral, an affinely independent set of vertices, and
+    moves to the point of its convex hull nearest to the centre; vertices whose weight becomes zero on the
+    way are dropped. The result has at most dim + 1 atoms. The method ends after finitely many cycles, but
+    their number can be exponential, so it gives way to `BlendedPairwise` from where it stands when there are
+    too many of them, or when rounding stops its progress.
+
+    Parameters
+    ----------
+    max_major : int, optional
+        Major cycles before giving way; by default 1000 + 10·dim.
+    """
+
+    max_major: int | None = None
+    default_tol: ClassVar[float] = 1e-12
+
+    def run(self, search: Search) -> None:
+        """Minimise; the verdict is left in `search.status`."""
+        objective = search.objective
+        if not isinstance(objective, Quadratic):
+            raise InvalidInputError("MinNormPoint minimises Quadratic objectives only; use BlendedPairwise.")
+        corral = Corral(search.active)
+        corral.settle(objective)
+        if self._major_cycles(search, corral, objective):
+            return
+        # Out of cycles or out of precision.
+        BlendedPairwise().run(search)
+
+    def _major_cycles(self, search: Search, corral: Corral, objective: Quadratic) -> bool:
+        """Run until settled or stopped; False when another method should take over."""
+        limit = 1000 + 10 * search.active.dim if self.max_major is None else self.max_major
+        idle = 0
+        for _ in range(limit):
+            if not search.proceed():
+                return True
+            view = self._refined(search, corral, objective)
+            if search.close_enough(view):
+                return True
+            answer = search.ask(view)
+            if search.settled(view, answer):
+                return True
+            if not self._enter(corral, search, answer):
+                return False
+            corral.settle(objective)
+            idle = 0 if _decrease(view, search.active.mean) > 0.0 else idle + 1
+            if idle == _PATIENCE:
+                return False
+        return False
+
+    def _refined(self, search: Search, corral: Corral, objective: Quadratic) -> View:
+        """Look, after repeating the solve while its error is visible: cheaper than an oracle call."""
+        for attempt in range(4):
+            view = search.look()
+            worst, best = int(np.argmax(view.products)), int(np.argmin(view.products))
+            spread = float(view.products[worst] - view.products[best])
+            if spread <= 0.1 * search.target(view):
+                break
+            atoms = search.active.atoms
+            if spread <= search.rounding(view, atoms.dense(worst) - atoms.dense(best)):
+                break
+            if attempt == 1:
+                corral.refactor()
+            corral.settle(objective)
+        return view
+
+    def _enter(self, corral: Corral, search: Search, answer: Answer) -> bool:
+        """Bring the oracle's vertex into the corral."""
+        if search.active.find(answer.vertex) is not None:
+            return False
+        return corral.push(answer.vertex) or corral.pivot(answer.vertex)
+
+
+def _decrease(before: View, point: Array) -> float:
+    """By how much the objective fell, computed without subtracting large values."""
+    step = point - before.point
+    return -float(before.gradient @ step) - 0.5 * float(step @ step)
