@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from osp_core.combinations import ConvexCombination
@@ -92,6 +94,12 @@ class ActiveSet:
         for later in range(position, count - 1):
             self._index[self._keys[later]] = later
         self._moves = _REFRESH
+
+    def drain(self) -> ActiveSet:
+        """Move everything to a new active set and leave this one empty."""
+        drained = copy(self)
+        vars(self).update(vars(ActiveSet(self.dim)))
+        return drained
 
     def set_weights(self, weights: Array) -> None:
         """Replace all weights; atoms of weight zero stay until `prune` or `drop`."""

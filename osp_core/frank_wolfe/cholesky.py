@@ -1,4 +1,4 @@
-"""A Cholesky factor that grows and shrinks with the active set."""
+"""An inverse Cholesky factor that grows and shrinks with the active set."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ from osp_core.frank_wolfe.atoms import _with_room
 
 
 class AffineFactor:
-    """L with L Lᵀ = G + σ11ᵀ, where G is the Gram matrix of affinely independent vectors.
+    """T = L⁻¹ for the Cholesky factor L of M = G + σ11ᵀ, where G is the Gram matrix of some vectors.
 
-    Adding σ11ᵀ makes the matrix regular even when the vectors are linearly dependent, and changes
-    nothing on the directions with entries summing to zero. Besides L, the vector L⁻¹1 is kept up to date,
-    which saves two of the four triangular solves of a direction [Wolfe 1976, §4].
+    Adding σ11ᵀ makes the matrix regular when the vectors are affinely, if not linearly, independent, and
+    changes nothing on the directions whose entries sum to zero [Wolfe 1976].
+
+    T rather than L, because M⁻¹r = Tᵀ(Tr) takes one pass over the factor where two triangular solves with L
+    take two, and because the direction that follows an append is a row of T. What this loses in accuracy
+    when M is badly conditioned, the caller wins back by iterative refinement.
+
+    Parameters
+    ----------
+    sigma : float
+        About the size of the diagonal of G.
     """
 
     def __init__(self, sigma: float) -> None:
@@ -22,62 +30,60 @@ class AffineFactor:
         self.size = 0
         self._kernels = kernels.load("osp_core.frank_wolfe")
         self._packed: Array = np.empty(36)
-        self._ones: Array = np.empty(8)
+        self._ones: Array = np.empty(0)  # M⁻¹1
 
     @classmethod
     def of(cls, gram: Array, sigma: float) -> AffineFactor | None:
-        """Factor a whole Gram matrix, or return None when it is not positive definite."""
+        """Factor a whole Gram matrix, or return None when it is close to singular."""
+        from scipy.linalg.lapack import dtrtri
+
         try:
-            lower = np.linalg.cholesky(gram + sigma).astype(np.float64, copy=False)
+            lower = np.linalg.cholesky(gram + sigma)
         except np.linalg.LinAlgError:
+            return None
+        if lower.diagonal().min() ** 2 < 1e-6 * sigma:
             return None
         factor = cls(sigma)
         factor.size = lower.shape[0]
-        factor._packed = lower[np.tril_indices(factor.size)]
-        factor._ones = factor._kernels.solve_lower(factor._packed, factor.size, np.ones(factor.size))
+        factor._packed = dtrtri(lower, lower=1)[0][np.tril_indices(factor.size)]
+        factor._ones = factor.solve(np.ones(factor.size))[1]
         return factor
 
-    def least_pivot(self) -> float:
-        """Return the least squared diagonal entry of L relative to the matrix: 0 means dependent vectors."""
-        rows = np.arange(1, self.size + 1)
-        diagonal = self._packed[rows * (rows + 1) // 2 - 1]
-        return float((diagonal**2).min() / self.sigma)
+    def solve(self, rhs: Array) -> tuple[Array, Array]:
+        """Return T rhs, whose squared norm is ⟨rhs, M⁻¹rhs⟩, and M⁻¹rhs."""
+        half, full = self._kernels.solve(self._packed[: self._length()], self.size, rhs)
+        return half, full
 
-    def column(self, row: Array) -> Array:
-        """Return L⁻¹(row + σ): the new row of L for a vector with these inner products."""
-        return self._lower(row + self.sigma)
-
-    def append(self, column: Array, pivot: float) -> None:
-        """Add a vector, given its row of L and the square of its diagonal entry."""
-        begin = self._length()
-        self._packed = _with_room(self._packed, begin + self.size + 1)
-        self._packed[begin : begin + self.size] = column
-        self._packed[begin + self.size] = np.sqrt(pivot)
-        self._ones = _with_room(self._ones, self.size + 1)
-        self._ones[self.size] = (1.0 - column @ self._ones[: self.size]) / np.sqrt(pivot)
+    def append(self, coordinates: Array, pivot: float) -> None:
+        """Add a vector with the new column m of M, given M⁻¹m and its Schur complement."""
+        begin, end = self._length(), self._length() + self.size
+        self._packed = _with_room(self._packed, end + 1)
+        row = self._packed[begin : end + 1]
+        row[:-1] = coordinates
+        row[-1] = -1.0
+        row /= -np.sqrt(pivot)
+        self._ones = np.append(self._ones, 0.0) + row.sum() * row
         self.size += 1
 
     def delete(self, index: int) -> None:
         """Remove one vector."""
-        ones = self._ones[: self.size]
-        self._kernels.delete_row(self._packed, self.size, index, ones)
+        column = self._kernels.delete_column(self._packed, self.size, index)
         self.size -= 1
-
-    def solve(self, column: Array) -> Array:
-        """Return L⁻ᵀ column."""
-        solution: Array = self._kernels.solve_upper(self._packed[: self._length()], self.size, column)
-        return solution
+        # Block inversion: (M⁻¹ without the vector) = M⁻¹ − n nᵀ/nᵢ with n = M⁻¹eᵢ, and `column` is n/√nᵢ.
+        self._ones = np.delete(self._ones - (self._ones[index] / column[index]) * column, index)
 
     def constrained(self, rhs: Array, total: float) -> Array:
         """Return the x with G x = rhs + μ1 and Σ x = total."""
-        half = self._lower(rhs)
-        ones = self._ones[: self.size]
-        mu = (total - ones @ half) / (ones @ ones)
-        return self.solve(half + mu * ones)
+        return self._with_total(self.solve(rhs)[1], total)
 
-    def _lower(self, rhs: Array) -> Array:
-        solution: Array = self._kernels.solve_lower(self._packed[: self._length()], self.size, rhs)
-        return solution
+    def last_direction(self, value: float) -> Array:
+        """Return `constrained` of (0, …, 0, value) with total 0."""
+        row = self._packed[self._length() - self.size : self._length()]
+        return self._with_total(value * row[-1] * row, 0.0)
+
+    def _with_total(self, solution: Array, total: float) -> Array:
+        missing = total - float(solution.sum())
+        return solution + (missing / float(self._ones.sum())) * self._ones
 
     def _length(self) -> int:
         return self.size * (self.size + 1) // 2

@@ -25,14 +25,14 @@ class Corral:
         self.refactor()
 
     def refactor(self) -> None:
-        """Compute the factor anew; atoms that depend on earlier ones are dropped."""
+        """Compute the factor anew, and make the atoms affinely independent if they are not."""
         gram = self.active.atoms.gram()
         sigma = _positive(gram.diagonal().max())
         factor = AffineFactor.of(gram, sigma)
-        if factor is not None and factor.least_pivot() > _DOUBTFUL:
+        if factor is None:
+            self._rebuild(sigma)
+        else:
             self._factor = factor
-            return
-        self._rebuild(sigma)
 
     def push(self, vertex: Array) -> bool:
         """Add a vertex with weight zero; False when it depends affinely on the corral."""
@@ -40,15 +40,15 @@ class Corral:
         if len(active) > active.dim:
             return False
         offset = vertex - active.atoms.origin
-        column = factor.column(active.products(offset))
+        half, coordinates = factor.solve(active.products(offset) + factor.sigma)
         size = float(offset @ offset) + factor.sigma
-        pivot = size - float(column @ column)
+        pivot = size - float(half @ half)
         if pivot <= _DOUBTFUL * size:
-            pivot = self._exact_pivot(offset, column)
+            pivot, coordinates = self._exact_pivot(offset, coordinates)
             if pivot <= _DEPENDENT * size:
                 return False
         active.add(vertex)
-        factor.append(column, pivot)
+        factor.append(coordinates, pivot)
         if len(active) == 2 and factor.sigma < size - factor.sigma:
             self.refactor()  # only now is the length of the vectors known, which σ should match
         return True
@@ -59,44 +59,50 @@ class Corral:
         With vertex ≈ Σ aᵢvᵢ, Σ aᵢ = 1, the weights w − t·a and t of the vertex give nearly the same mean;
         t grows until an atom has no weight left.
         """
-        offset = vertex - self.active.atoms.origin
-        coordinates = self._factor.constrained(self.active.products(offset), 1.0)
+        coordinates = self._coordinates(vertex)
         weights = self.active.weights
-        ratios = np.full(weights.size, np.inf)
-        np.divide(weights, coordinates, out=ratios, where=coordinates > NEGLIGIBLE)
+        ratios = _ratios(weights, coordinates)
         leaving = int(np.argmin(ratios))
         amount = float(ratios[leaving])
         self.active.set_weights(np.maximum(weights - amount * coordinates, 0.0))
         self._drop(leaving)
         entered = self.push(vertex)
         if entered:
-            final = self.active.weights.copy()
-            final[-1] = amount
-            self.active.set_weights(final)
+            self.active.add(vertex, amount)
         self.active.normalise()
         return entered
 
-    def settle(self, objective: Quadratic) -> None:
-        """Move to the minimiser over the corral's convex hull or a face of it: Wolfe's minor cycle."""
-        active = self.active
-        while True:
-            # The step from the current weights, not the minimiser itself: the error of the solve is then
-            # relative to the step, and repeating it is iterative refinement.
-            products = active.products(objective.gradient(active.mean))
-            step = self._factor.constrained(products.mean() - products, 0.0)
-            weights = active.weights
-            shrinking = step < 0.0
-            ratios = np.full(weights.size, np.inf)
-            np.divide(weights, -step, out=ratios, where=shrinking)
-            length = min(1.0, float(ratios.min()))
-            moved = np.maximum(weights + length * step, 0.0)
-            if length < 1.0:
-                moved[ratios == length] = 0.0
-            active.set_weights(moved)
-            self._drop_negligible()
-            active.normalise()
-            if length == 1.0:
-                return
+    def settle(self, objective: Quadratic, step: Array | None = None) -> None:
+        """Move to the minimiser over the corral's convex hull or a face of it: Wolfe's minor cycle.
+
+        `step` is the first change of the weights, where the caller knows it already.
+        """
+        step = self._newton_step(objective) if step is None else step
+        while self._advance(step) < 1.0:
+            step = self._newton_step(objective)
+
+    def entering_step(self, gap: float) -> Array:
+        """The step that settles the corral after a vertex of this gap was pushed onto a settled one."""
+        return self._factor.last_direction(gap)
+
+    def _newton_step(self, objective: Quadratic) -> Array:
+        # The step from the current weights, not the minimiser itself: the error of the solve is then
+        # relative to the step, and repeating it is iterative refinement.
+        products = self.active.products(objective.gradient(self.active.mean))
+        return self._factor.constrained(products.mean() - products, 0.0)
+
+    def _advance(self, step: Array) -> float:
+        """Change the weights by `step`, or by the part of it that leaves none negative; return that part."""
+        weights = self.active.weights
+        ratios = _ratios(weights, -step)
+        length = min(1.0, float(ratios.min()))
+        moved = np.maximum(weights + length * step, 0.0)
+        if length < 1.0:
+            moved[ratios == length] = 0.0
+        self.active.set_weights(moved)
+        self._drop_negligible()
+        self.active.normalise()
+        return length
 
     def _drop_negligible(self) -> None:
         for position in np.flatnonzero(self.active.weights <= NEGLIGIBLE)[::-1]:
@@ -106,36 +112,53 @@ class Corral:
         self._factor.delete(position)
         self.active.drop(position)
 
-    def _exact_pivot(self, offset: Array, column: Array) -> float:
-        """The squared distance from (offset, √σ) to the span of all (vᵢ, √σ), without cancellation."""
-        atoms, factor = self.active.atoms, self._factor
-        coordinates = factor.solve(column)
-        for _ in range(2):  # the second round refines the first
-            residual = offset - atoms.combine(coordinates)
-            defect = 1.0 - float(coordinates.sum())
-            squared = float(residual @ residual) + factor.sigma * defect**2
-            correction = factor.column(atoms.products(residual) + factor.sigma * (defect - 1.0))
-            coordinates = coordinates + factor.solve(correction)
-        return squared
+    def _coordinates(self, vertex: Array) -> Array:
+        """The affine coordinates, summing to 1, of the point of the affine hull nearest to `vertex`."""
+        offset = vertex - self.active.atoms.origin
+        return self._factor.constrained(self.active.products(offset), 1.0)
+
+    def _exact_pivot(self, offset: Array, coordinates: Array) -> tuple[float, Array]:
+        """The squared distance from (offset, √σ) to the span of all (vᵢ, √σ), without cancellation.
+
+        Returns it with the coordinates of the nearest point of the span, refined.
+        """
+        atoms, sigma = self.active.atoms, self._factor.sigma
+        for _ in range(3):
+            residual, defect = offset - atoms.combine(coordinates), 1.0 - float(coordinates.sum())
+            coordinates = coordinates + self._factor.solve(atoms.products(residual) + sigma * defect)[1]
+        residual, defect = offset - atoms.combine(coordinates), 1.0 - float(coordinates.sum())
+        return float(residual @ residual) + sigma * defect**2, coordinates
 
     def _rebuild(self, sigma: float) -> None:
-        """Add the atoms one by one, leaving out those that depend on the ones before."""
-        old = self.active
-        vertices = [old.atoms.dense(position) for position in range(len(old))]
-        weights = old.weights.copy()
-        for position in range(len(old) - 1, -1, -1):
-            old.drop(position)
-        old.add(vertices[0])
+        """Add the atoms one by one, those that depend on the ones before without changing the mean."""
+        old = self.active.drain()
+        self.active.add(old.atoms.dense(0), float(old.weights[0]))
         self._factor = AffineFactor(sigma)
-        self._factor.append(np.empty(0), float(old.atoms.gram()[0, 0]) + sigma)
-        kept = [weights[0]]
-        for vertex, weight in zip(vertices[1:], weights[1:], strict=True):
-            if self.push(vertex):
-                kept.append(weight)
-        old.set_weights(np.asarray(kept))
-        if not old.weights.any():
-            old.set_weights(np.ones(len(old)))
-        old.normalise()
+        self._factor.append(np.empty(0), float(self.active.atoms.gram()[0, 0]) + sigma)
+        for position in range(1, len(old)):
+            self._insert(old.atoms.dense(position), float(old.weights[position]))
+        self.active.normalise()
+
+    def _insert(self, vertex: Array, weight: float) -> None:
+        """Add an atom with its weight; Carathéodory's exchange when it depends on the corral."""
+        if self.push(vertex):
+            self.active.add(vertex, weight)
+            return
+        coordinates = self._coordinates(vertex)
+        ratios = _ratios(self.active.weights, -coordinates)
+        leaving = int(np.argmin(ratios))
+        amount = min(weight, float(ratios[leaving]))
+        self.active.set_weights(np.maximum(self.active.weights + amount * coordinates, 0.0))
+        if amount < weight:
+            self._drop(leaving)
+            self._insert(vertex, weight - amount)
+
+
+def _ratios(weights: Array, decrease: Array) -> Array:
+    """For every weight, how often `decrease` can be subtracted from it before it is zero."""
+    ratios = np.full(weights.size, np.inf)
+    np.divide(weights, decrease, out=ratios, where=decrease > 0.0)
+    return ratios
 
 
 def _positive(value: float) -> float:

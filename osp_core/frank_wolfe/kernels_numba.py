@@ -32,58 +32,38 @@ def atom_combination(
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
-def solve_lower(packed: Array, size: int, rhs: Array) -> Array:
-    solution = np.empty(size)
+def solve(packed: Array, size: int, rhs: Array) -> tuple[Array, Array]:
+    half, full = np.empty(size), np.zeros(size)
     start = 0
     for row in range(size):
+        # Both products in one pass: T is larger than the caches, and reading it is the whole cost.
         total = 0.0
-        for column in range(row):
-            total += packed[start + column] * solution[column]
-        solution[row] = (rhs[row] - total) / packed[start + row]
+        for column in range(row + 1):
+            total += packed[start + column] * rhs[column]
+        half[row] = total
+        for column in range(row + 1):
+            full[column] += packed[start + column] * total
         start += row + 1
-    return solution
+    return half, full
 
 
 @njit(cache=True)
-def solve_upper(packed: Array, size: int, rhs: Array) -> Array:
-    solution = rhs.copy()
-    start = size * (size + 1) // 2
-    for row in range(size - 1, -1, -1):
-        start -= row + 1
-        value = solution[row] / packed[start + row]
-        solution[row] = value
-        for column in range(row):
-            solution[column] -= packed[start + column] * value
-    return solution
-
-
-@njit(cache=True)
-def delete_row(packed: Array, size: int, index: int, carried: Array) -> None:
-    tail = size - 1 - index
-    cosines, sines = np.empty(tail), np.empty(tail)
-    for i in range(tail + 1):
-        # Row by row: every row meets the rotations of the rows above, then defines its own. The last
-        # "row" is `carried`.
-        row = index + 1 + i
-        start, target = row * (row + 1) // 2, row * (row - 1) // 2
-        if i < tail:
-            for column in range(index):
-                packed[target + column] = packed[start + column]
-            left = packed[start + index]
-        else:
-            left = carried[index]
-        for j in range(i):
-            right = packed[start + index + j + 1] if i < tail else carried[index + j + 1]
-            rotated = cosines[j] * left + sines[j] * right
-            left = cosines[j] * right - sines[j] * left
-            if i < tail:
-                packed[target + index + j] = rotated
-            else:
-                carried[index + j] = rotated
-        if i < tail:
-            right = packed[start + row]
-            radius = np.hypot(left, right)
-            cosines[i], sines[i] = left / radius, right / radius
-            packed[target + index + i] = radius
-        else:
-            carried[index + tail] = left
+def delete_column(packed: Array, size: int, index: int) -> Array:
+    carried = np.zeros(size)
+    start = index * (index + 1) // 2
+    carried[: index + 1] = packed[start : start + index + 1]
+    for below in range(index + 1, size):
+        target, start = start, start + below
+        above, value = carried[index], packed[start + index]
+        radius = np.hypot(above, value)
+        cosine, sine = value / radius, above / radius
+        for column in range(index):
+            old, new = carried[column], packed[start + column]
+            carried[column] = sine * old + cosine * new
+            packed[target + column] = cosine * old - sine * new
+        carried[index] = radius
+        for column in range(index + 1, below + 1):
+            old, new = carried[column], packed[start + column]
+            carried[column] = sine * old + cosine * new
+            packed[target + column - 1] = cosine * old - sine * new
+    return carried

@@ -1,6 +1,6 @@
 """The engine's inner loops in plain numpy; `kernels_numba` has the same functions, compiled.
 
-Triangular factors are packed row by row: row i of L occupies entries i(i+1)/2 … i(i+1)/2 + i, so that
+The triangular factor T is packed row by row: row i occupies the entries i(i+1)/2 … i(i+1)/2 + i, so that
 appending a row never moves the others.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dtpsv
+from scipy.linalg.blas import dtpmv
 
 from osp_core.errors import Array
 
@@ -31,42 +31,35 @@ def atom_combination(
     return np.bincount(indices, weights=mass, minlength=dim).astype(np.float64, copy=False)
 
 
-def solve_lower(packed: Array, size: int, rhs: Array) -> Array:
-    """Solve L x = rhs."""
-    solution: Array = dtpsv(size, packed, rhs, trans=1)
-    return solution
+def solve(packed: Array, size: int, rhs: Array) -> tuple[Array, Array]:
+    """Return T rhs and TᵀT rhs."""
+    half: Array = dtpmv(size, packed, rhs, trans=1)
+    full: Array = dtpmv(size, packed, half)
+    return half, full
 
 
-def solve_upper(packed: Array, size: int, rhs: Array) -> Array:
-    """Solve Lᵀ x = rhs."""
-    solution: Array = dtpsv(size, packed, rhs)
-    return solution
+def delete_column(packed: Array, size: int, index: int) -> Array:
+    """Rotate column `index` of T into the last row, then remove both, in place.
 
-
-def delete_row(packed: Array, size: int, index: int, carried: Array) -> None:
-    """Remove row and column `index` of L Lᵀ from the factor, in place, by Givens rotations.
-
-    `carried` is rotated along as if it were one more row of L; its last entry becomes meaningless.
+    Returns the last row: column `index` of TᵀT, divided by the root of its diagonal entry. One rotation
+    follows another, so the row they carry down is a normalised running sum, and no loop is needed.
     """
-    tail = size - 1 - index
-    rows = np.zeros((tail + 1, tail + 1))
-    for i in range(tail):
-        start = _row_start(index + 1 + i)
-        target = _row_start(index + i)
-        rows[i, : i + 2] = packed[start + index : start + index + i + 2]
-        packed[target : target + index] = packed[start : start + index]
-    rows[tail] = carried[index:]
-    for j in range(tail):
-        radius = np.hypot(rows[j, j], rows[j, j + 1])
-        cosine, sine = rows[j, j] / radius, rows[j, j + 1] / radius
-        left, right = rows[j:, j].copy(), rows[j:, j + 1].copy()
-        rows[j:, j] = cosine * left + sine * right
-        rows[j:, j + 1] = cosine * right - sine * left
-    for i in range(tail):
-        target = _row_start(index + i) + index
-        packed[target : target + i + 1] = rows[i, : i + 1]
-    carried[index:] = rows[tail]
+    rows = np.zeros((size - index, size))
+    for below in range(index, size):
+        rows[below - index, : below + 1] = _row(packed, below)
+    column = rows[:, index]
+    norms = np.sqrt(np.cumsum(column**2))
+    carried = np.cumsum(column[:, None] * rows, axis=0) / norms[:, None]
+    cosines, sines = column[1:] / norms[1:], norms[:-1] / norms[1:]
+    freed = cosines[:, None] * carried[:-1] - sines[:, None] * rows[1:]
+    for below in range(index + 1, size):
+        target, source = _row(packed, below - 1), freed[below - index - 1]
+        target[:index] = source[:index]
+        target[index:] = source[index + 1 : below + 1]
+    last: Array = carried[-1]
+    return last
 
 
-def _row_start(row: int) -> int:
-    return row * (row + 1) // 2
+def _row(packed: Array, row: int) -> Array:
+    start = row * (row + 1) // 2
+    return packed[start : start + row + 1]

@@ -13,7 +13,7 @@ from osp_core.frank_wolfe.corral import Corral
 from osp_core.frank_wolfe.objectives import Quadratic
 from osp_core.frank_wolfe.search import Answer, Search, View
 
-_PATIENCE = 3  # major cycles without a decrease before the method gives way
+_PATIENCE = 50  # major cycles in a row without a decrease; near the solution half of them are noise
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class MinNormPoint:
         corral.settle(objective)
         if self._major_cycles(search, corral, objective):
             return
-        # Out of cycles or out of precision.
         BlendedPairwise().run(search)
+        Corral(search.active)  # brings the atoms back to at most dim + 1, with the same mean
 
     def _major_cycles(self, search: Search, corral: Corral, objective: Quadratic) -> bool:
         """Run until settled or stopped; False when another method should take over."""
@@ -60,9 +60,8 @@ class MinNormPoint:
             answer = search.ask(view)
             if search.settled(view, answer):
                 return True
-            if not self._enter(corral, search, answer):
+            if not _enter(corral, objective, answer):
                 return False
-            corral.settle(objective)
             idle = 0 if _decrease(view, search.active.mean) > 0.0 else idle + 1
             if idle == _PATIENCE:
                 return False
@@ -84,11 +83,18 @@ class MinNormPoint:
             corral.settle(objective)
         return view
 
-    def _enter(self, corral: Corral, search: Search, answer: Answer) -> bool:
-        """Bring the oracle's vertex into the corral."""
-        if search.active.find(answer.vertex) is not None:
-            return False
-        return corral.push(answer.vertex) or corral.pivot(answer.vertex)
+
+def _enter(corral: Corral, objective: Quadratic, answer: Answer) -> bool:
+    """Bring the oracle's vertex into the corral and settle there; False when it cannot enter."""
+    if corral.active.find(answer.vertex) is not None:
+        return False
+    if corral.push(answer.vertex):
+        corral.settle(objective, corral.entering_step(answer.gap))
+        return True
+    if corral.pivot(answer.vertex):
+        corral.settle(objective)
+        return True
+    return False
 
 
 def _decrease(before: View, point: Array) -> float:

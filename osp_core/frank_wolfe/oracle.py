@@ -68,6 +68,8 @@ class Oracle:
         """Raise `OracleError` if `rival`, a known vertex, is cheaper by more than rounding."""
         difference = vertex - rival
         excess = float(cost @ difference)
+        if excess <= 0.0:
+            return
         tolerance = _RELATIVE * float(np.abs(cost).max(initial=0.0)) + _ABSOLUTE
         rounding = 1e-15 * float(np.abs(cost) @ (np.abs(vertex) + np.abs(rival)))
         if excess > tolerance * float(np.abs(difference).sum()) + rounding:
