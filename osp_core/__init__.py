@@ -1,0 +1,66 @@
+"""Online structured prediction with guarantees, after Sakaue, Bao, Tsuchiya & Oki (COLT 2024)."""
+
+from osp_core import frank_wolfe
+from osp_core.combinations import ConvexCombination
+from osp_core.comparator import Comparator, best_comparator
+from osp_core.decoding import (
+    BlockwiseDecoder,
+    BlockwiseLaw,
+    Decoder,
+    DecodingLaw,
+    NearestDecoder,
+    RandomizedDecoder,
+    SamplingDecoder,
+)
+from osp_core.errors import (
+    GuaranteeError,
+    InvalidInputError,
+    MissingConstantError,
+    MissingDependencyError,
+    NotAVertexError,
+    NumericalError,
+    OracleError,
+    OspError,
+    PluginError,
+    UnknownNameError,
+    UnsupportedError,
+)
+from osp_core.frank_wolfe import Status
+from osp_core.guarantees import Bound, SurrogateGap, scale_for_gap, surrogate_gap
+from osp_core.hooks import Registration, hookimpl, hookspec
+from osp_core.learners import OGD, OnlineLearner, RunSummary
+from osp_core.losses import FenchelYoungLoss
+from osp_core.models import FeatureModel, LinearModel, Model
+from osp_core.predictions import Prediction, Predictions
+from osp_core.product import Product
+from osp_core.product import Product as product
+from osp_core.protocol import OnlinePredictor, Play, Round, run
+from osp_core.registry import (
+    list_learners,
+    list_spaces,
+    list_streams,
+    make_learner,
+    make_space,
+    make_stream,
+    register,
+    unregister,
+)
+from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
+from osp_core.spaces import Block, OutputSpace, ZeroOneSpace
+from osp_core.streams import Stream
+from osp_core.targets import (
+    AffineLoss,
+    absolute,
+    alignment,
+    decision_regret,
+    hamming,
+    mismatch,
+    ndcg,
+    table,
+    zero_one,
+)
+from osp_core.trace import Trace
+from osp_core.vertices import Vertices, space_from_lmo
+from osp_core.vertices import Vertices as vertices
+
+__version__ = "0.1.0"

@@ -1,0 +1,32 @@
+"""Progress bars: rich where it is installed, a plain counter otherwise, silence when nobody looks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def progress_bar(
+    items: Iterable[Item], total: int | None, *, enabled: bool = True, description: str = "rounds"
+) -> Iterable[Item]:
+    """Yield the items, showing how far it is on standard error if that is a terminal."""
+    if not enabled or not sys.stderr.isatty():
+        return items
+    try:
+        from rich.console import Console
+        from rich.progress import track
+    except ImportError:
+        return _counted(items, total, description)
+    return track(items, description=description, total=total, console=Console(stderr=True), transient=True)
+
+
+def _counted(items: Iterable[Item], total: int | None, description: str) -> Iterator[Item]:
+    every = max(1, (total or 100_000) // 100)
+    for number, item in enumerate(items, start=1):
+        yield item
+        if number % every == 0:
+            print(f"\r{description} {number}{f'/{total}' if total else ''}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)

@@ -1,0 +1,254 @@
+"""The registry: what spaces, learners and streams there are, and which plugin each comes from."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
+
+import pluggy
+
+from osp_core.errors import InvalidInputError, MissingDependencyError, OspError, PluginError, UnknownNameError
+from osp_core.hooks import API_VERSION, PROJECT, Hooks, Registration
+
+@dataclass(frozen=True)
+class Record:
+    """What is known of a registered name without importing its factory."""
+
+    name: str
+    summary: str
+    plugin: str
+    parameters: tuple[str, ...]
+    backends: tuple[str, ...]
+    available: bool
+    reason: str
+    """Why it is not available, or which of its back ends are not; empty when all is well."""
+
+
+def make_space(name: str, /, **params: Any) -> Any:
+    """Make a registered space: ``make_space("simplex", d=3)``."""
+    return _registry().make("space", name, params)
+
+
+def make_learner(name: str, /, **params: Any) -> Any:
+    """Make a registered learner: ``make_learner("ogd")``."""
+    return _registry().make("learner", name, params)
+
+
+def make_stream(name: str, /, **params: Any) -> Any:
+    """Make a registered stream: ``make_stream("linear_teacher", space=space, rounds=100)``."""
+    return _registry().make("stream", name, params)
+
+
+def list_spaces() -> list[Record]:
+    """List all spaces, those that cannot be used with the reason. Imports no factory."""
+    return _registry().records("space")
+
+
+def list_learners() -> list[Record]:
+    """List all learners."""
+    return _registry().records("learner")
+
+
+def list_streams() -> list[Record]:
+    """List all streams."""
+    return _registry().records("stream")
+
+
+def register(plugin: Any, name: str | None = None) -> str:
+    """Add a plugin (a module or any object with hook implementations) at run time; return its name."""
+    return _registry().add(plugin, name)
+
+
+def unregister(name: str) -> None:
+    """Take back a plugin added with `register`."""
+    _registry().remove(name)
+
+
+def load_factory(kind: str, name: str) -> Any:
+    """Return the class or function behind a registered name."""
+    return _registry().factory(kind, name)
+
+
+class Registry:
+    """The plugins found through entry points, and those registered at run time.
+
+    Nothing is imported before the first question. A plugin that fails is remembered with its reason and
+    hinders no other.
+    """
+
+    def __init__(self) -> None:
+        self._manager = pluggy.PluginManager(PROJECT)
+        self._manager.add_hookspecs(Hooks)
+        self._broken: dict[str, str] = {}
+        self._entries: dict[str, list[tuple[str, Registration]]] = {kind: [] for kind in _HOOK_OF}
+        for entry_point in metadata.entry_points(group=PROJECT):
+            try:
+                self.add(entry_point.load(), entry_point.name, tolerate_conflicts=True)
+            except Exception as error:  # a stranger's module may raise anything
+                self._broken[entry_point.name] = f"{_cause(error)} (entry point {entry_point.value!r})"
+
+    def add(self, plugin: Any, name: str | None = None, *, tolerate_conflicts: bool = False) -> str:
+        title = str(name or getattr(plugin, "__name__", None) or type(plugin).__name__)
+        if self._manager.has_plugin(title):
+            raise PluginError(f"A plugin named {title!r} is registered already; unregister it first, or name this one.")
+        version = getattr(plugin, "osp_api_version", API_VERSION)
+        if version != API_VERSION:
+            raise PluginError(f"Plugin {title!r} is written for plugin API {version}; this is API {API_VERSION}.")
+        try:
+            self._manager.register(plugin, title)
+            self._manager.check_pending()  # a misspelt hook is an error, not silence
+            entries = self._collect(plugin, title)
+            if not tolerate_conflicts:
+                self._refuse_conflicts(entries)
+        except Exception as error:
+            if self._manager.has_plugin(title):
+                self._manager.unregister(name=title)
+            if isinstance(error, OspError):
+                raise
+            raise PluginError(f"Plugin {title!r} cannot be used: {_cause(error)}") from error
+        for kind, registrations in entries.items():
+            self._entries[kind].extend((title, registration) for registration in registrations)
+        return title
+
+    def remove(self, name: str) -> None:
+        if not self._manager.has_plugin(name):
+            raise UnknownNameError(f"No plugin is registered as {name!r}.")
+        self._manager.unregister(name=name)
+        for entries in self._entries.values():
+            entries[:] = [entry for entry in entries if entry[0] != name]
+
+    def records(self, kind: str) -> list[Record]:
+        names = {registration.name for _, registration in self._entries[kind]}
+        records = [self._record(kind, name) for name in names]
+        if kind == "space":  # a broken plugin is listed once, among the spaces it most likely offers
+            records += [Record(name, "", name, (), (), False, reason) for name, reason in self._broken.items()]
+        return sorted(records, key=lambda record: record.name)
+
+    def make(self, kind: str, name: str, params: dict[str, Any]) -> Any:
+        factory = self.factory(kind, name)
+        _check_parameters(kind, name, factory, params)
+        try:
+            return factory(**params)
+        except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+                raise InvalidInputError(f"{kind} {name!r}: {error}.") from error
+            raise
+
+    def factory(self, kind: str, name: str) -> Callable[..., Any]:
+        plugin, registration = self._find(kind, name)
+        if missing := _missing(registration.requires):
+            raise MissingDependencyError(f"{kind} {name!r} {'; '.join(missing)}.")
+        try:
+            return _resolve(registration.factory)
+        except OspError:
+            raise
+        except Exception as error:  # the factory's module may raise anything
+            raise PluginError(f"{kind} {name!r} of plugin {plugin!r} cannot be loaded: {_cause(error)}") from error
+
+    def _find(self, kind: str, name: str) -> tuple[str, Registration]:
+        found = [entry for entry in self._entries[kind] if entry[1].name == name]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise PluginError(_conflict(kind, name, [plugin for plugin, _ in found]))
+        if name in self._broken:
+            raise PluginError(f"{kind} {name!r} cannot be used: {self._broken[name]}")
+        names = sorted({registration.name for _, registration in self._entries[kind]})
+        close = difflib.get_close_matches(str(name), names, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise UnknownNameError(f"There is no {kind} called {name!r}.{hint} There are: {', '.join(names)}.")
+
+    def _record(self, kind: str, name: str) -> Record:
+        found = [entry for entry in self._entries[kind] if entry[1].name == name]
+        plugin, registration = found[0]
+        reasons = _missing(registration.requires)
+        missing_of = {backend: _missing(needs) for backend, needs in registration.backends.items()}
+        backends = tuple(backend for backend, missing in missing_of.items() if not missing)
+        available = not reasons and (bool(backends) or not registration.backends)
+        reasons += [f"back end {b!r} {reason}" for b, missing in missing_of.items() for reason in missing]
+        if len(found) > 1:
+            available, reasons = False, [_conflict(kind, name, [owner for owner, _ in found])]
+        return Record(
+            name, registration.summary, plugin, registration.parameters, backends, available, "; ".join(reasons)
+        )
+
+    def _collect(self, plugin: Any, title: str) -> dict[str, list[Registration]]:
+        """Ask one plugin what it offers, and check the answer."""
+        callers = self._manager.get_hookcallers(plugin) or []
+        if not callers:
+            raise PluginError(f"Plugin {title!r} implements none of the hooks {', '.join(_HOOK_OF.values())}.")
+        answers = {
+            caller.name: implementation.function()
+            for caller in callers
+            for implementation in caller.get_hookimpls()
+            if implementation.plugin is plugin
+        }
+        return {kind: _registrations(answers.get(hook, ()), hook, title) for kind, hook in _HOOK_OF.items()}
+
+    def _refuse_conflicts(self, entries: dict[str, list[Registration]]) -> None:
+        for kind, registrations in entries.items():
+            for registration in registrations:
+                owners = [plugin for plugin, other in self._entries[kind] if other.name == registration.name]
+                if owners:
+                    raise PluginError(_conflict(kind, registration.name, [*owners, "the one being registered"]))
+
+
+_HOOK_OF = {"space": "osp_spaces", "learner": "osp_learners", "stream": "osp_streams"}
+_the_registry: Registry | None = None
+
+
+def _registry() -> Registry:
+    global _the_registry
+    if _the_registry is None:
+        _the_registry = Registry()
+    return _the_registry
+
+
+def _resolve(factory: str | Callable[..., Any]) -> Callable[..., Any]:
+    if callable(factory):
+        return factory
+    module, _, attribute = factory.partition(":")
+    resolved = getattr(importlib.import_module(module), attribute)
+    if not callable(resolved):
+        raise PluginError(f"{factory!r} is not callable.")
+    return resolved  # type: ignore[no-any-return]
+
+
+def _check_parameters(kind: str, name: str, factory: Callable[..., Any], params: dict[str, Any]) -> None:
+    signature = inspect.signature(factory)
+    known = [p.name for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    takes_any = len(known) < len(signature.parameters)
+    unknown = [param for param in params if param not in known]
+    if unknown and not takes_any:
+        raise InvalidInputError(f"{kind} {name!r} has no parameter {unknown[0]!r}; it takes {', '.join(known)}.")
+
+
+def _registrations(answer: Any, hook: str, title: str) -> list[Registration]:
+    items = list(answer) if isinstance(answer, list | tuple) else [answer]
+    for item in items:
+        if not isinstance(item, Registration):
+            raise PluginError(f"{hook}() of plugin {title!r} must return a list of Registration, not {item!r}.")
+    return items
+
+
+def _missing(needs: Mapping[str, str]) -> list[str]:
+    return [
+        f"needs {module}: pip install '{requirement}'"
+        for module, requirement in needs.items()
+        if importlib.util.find_spec(module) is None
+    ]
+
+
+def _conflict(kind: str, name: str, plugins: list[str]) -> str:
+    return f"the {kind} name {name!r} is claimed by the plugins {' and '.join(map(repr, plugins))}; remove one of them"
+
+
+def _cause(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+

@@ -1,0 +1,141 @@
+"""The targets people name: 0–1, Hamming, mismatch, alignment, absolute error, and any table of losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from osp_core.errors import Array, GuaranteeError, InvalidInputError
+from osp_core.targets.affine import AffineLoss
+
+if TYPE_CHECKING:
+    from osp_core.spaces import Block, OutputSpace
+
+
+class ProportionalLoss(AffineLoss):
+    """L(y′; y) = weight(y)·(⟨slope·y + offset·1, y′⟩ + shift(y)), with `weight` the same for all y of a space.
+
+    Every target of the paper has this form, and its γ needs no enumeration.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        weight: Callable[[Array], float],
+        *,
+        slope: float,
+        offset: float,
+        shift: Callable[[Array], float],
+        needs_constant_mass: bool = False,
+    ) -> None:
+        super().__init__(self._cost, self._constant, name=name)
+        self.weight, self.slope, self.offset, self.shift = weight, slope, offset, shift
+        self.needs_constant_mass = needs_constant_mass
+
+    def _cost(self, y: Array) -> Array:
+        return self.weight(y) * (self.slope * y + self.offset)
+
+    def _constant(self, y: Array) -> float:
+        return self.weight(y) * self.shift(y)
+
+    def gamma(self, space: OutputSpace) -> float:
+        """γ along span(Y − Y), over all y."""
+        weight = self.weight_on(space)
+        gamma_2 = weight * self._largest_projected_cost(space)
+        if space.norm == 2:
+            return gamma_2
+        ends = self.slope * np.array([space.min_entry, space.max_entry]) + self.offset
+        # ℓ∞ of the cost is the dual norm of ℓ1; with constant mass the cost may be shifted to centre it.
+        gamma_1 = weight * (abs(ends[1] - ends[0]) / 2 if space.constant_mass else np.abs(ends).max())
+        return float(min(gamma_2 * space.kappa, gamma_1 * float(space.dim) ** (1.0 - 1.0 / space.norm)))
+
+    def on_block(self, space: OutputSpace, block: Block) -> AffineLoss:
+        # The whole space fixes the weight (1/d, …); the block only restricts the coordinates.
+        weight = self.weight_on(space)
+        return ProportionalLoss(
+            self.name, lambda _y: weight, slope=self.slope, offset=self.offset, shift=self.shift
+        )
+
+    def weight_on(self, space: OutputSpace) -> float:
+        """The weight that all outputs of `space` share."""
+        if self.needs_constant_mass and not space.constant_mass:
+            raise GuaranteeError(
+                f"The target {self.name!r} needs outputs of constant mass; those of {space!r} differ. Use hamming."
+            )
+        return float(self.weight(space.lmo(np.zeros(space.dim))))
+
+    def _largest_projected_cost(self, space: OutputSpace) -> float:
+        """max over y of ‖P(slope·y + offset·1)‖₂ with P the projector on span(Y − Y).
+
+        (I − P)y is the same vector for every y of Y, so ‖Pc‖² = ‖c‖² − ‖(I − P)c‖² needs one vertex,
+        and ‖c‖² is affine in the mass of y when vertices are 0/1 or of equal norm.
+        """
+        y = space.lmo(np.zeros(space.dim))
+        cost = self.slope * y + self.offset
+        outside = cost - space.project_direction(cost)
+        masses = np.array([space.min_mass, space.max_mass])
+        squares = masses if space.zero_one else np.full(2, space.max_square)
+        largest = (
+            self.slope**2 * squares + 2 * self.slope * self.offset * masses + self.offset**2 * space.dim
+        ).max()
+        return float(np.sqrt(max(0.0, largest - float(outside @ outside))))
+
+
+def _largest_misalignment(y: Array) -> float:
+    """M = ‖w‖² − ⟨w, reversed w⟩: the alignment loss of the least aligned permutation."""
+    ordered = np.sort(y)
+    return float(ordered @ ordered - ordered @ ordered[::-1])
+
+
+zero_one = ProportionalLoss("zero_one", lambda y: 1.0, slope=-1.0, offset=1.0, shift=lambda y: 0.0)
+"""1 when the class is wrong: L = ⟨y′, 1 − y⟩ on the simplex."""
+
+hamming = ProportionalLoss(
+    "hamming", lambda y: 1.0 / y.size, slope=-2.0, offset=1.0, shift=lambda y: float(y.sum())
+)
+"""The fraction of the d entries that differ: L = (⟨y′, 1⟩ + ⟨y, 1⟩ − 2⟨y′, y⟩)/d on 0/1 outputs."""
+
+absolute = ProportionalLoss(
+    "absolute", lambda y: 1.0 / y.size, slope=-2.0, offset=1.0, shift=lambda y: float(y.sum())
+)
+"""|level′ − level|/d on ordinal outputs, where it is the Hamming loss of the prefixes."""
+
+mismatch = ProportionalLoss(
+    "mismatch", lambda y: 1.0 / float(y.sum()) if y.any() else 0.0,
+    slope=-1.0,
+    offset=1.0,
+    shift=lambda y: 0.0,
+    needs_constant_mass=True,
+)
+"""The fraction of the chosen elements that are wrong: L = ⟨y′, 1 − y⟩/Σy on 0/1 outputs of constant mass."""
+
+alignment = ProportionalLoss(
+    "alignment",
+    lambda y: 1.0 / _largest_misalignment(y) if _largest_misalignment(y) > 0 else 0.0,
+    slope=-1.0,
+    offset=0.0,
+    shift=lambda y: float(y @ y),
+    needs_constant_mass=True,
+)
+"""⟨y, y − y′⟩/M on permutations of a weight vector; 1 for the reversed ranking."""
+
+
+def table(matrix: ArrayLike, *, gamma: float | None = None) -> AffineLoss:
+    """Any loss on a finite set: L(e_i; e_j) = matrix[i, j] on the simplex.
+
+    Parameters
+    ----------
+    matrix : array of shape (d, d)
+        Entry (i, j) is the cost of playing class i when class j is true; non-negative, zero diagonal.
+    gamma : float, optional
+        A known γ; computed from the columns otherwise.
+    """
+    losses = np.asarray(matrix, dtype=np.float64)
+    if losses.ndim != 2 or losses.shape[0] != losses.shape[1]:
+        raise InvalidInputError(f"A loss table must be square, got an array of shape {losses.shape}.")
+    if not (losses >= 0).all() or losses.diagonal().any():
+        raise InvalidInputError("A loss table must be non-negative with zeros on its diagonal.")
+    return AffineLoss.bilinear(losses, gamma=gamma, name="table")

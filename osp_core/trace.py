@@ -1,0 +1,71 @@
+"""The trace of a run: what every round cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from osp_core.errors import Array
+
+if TYPE_CHECKING:
+    from osp_core.comparator import Comparator
+    from osp_core.protocol import Round
+
+FIELDS = ("target_loss", "expected_loss", "surrogate_loss", "p", "gap")
+
+
+class Trace:
+    """One row per round, in growing arrays.
+
+    Attributes
+    ----------
+    target_loss, expected_loss : array
+        L of what was played, and its exact expectation E_t L_t given the past.
+    surrogate_loss : array
+        S_t(W_t) on the scale of the loss.
+    p : array
+        The probability of randomising (its mean over blocks for blockwise decoding).
+    gap : array
+        The certified gap of the prediction, on the scale of the loss; 0 for closed forms.
+    """
+
+    target_loss: Array
+    expected_loss: Array
+    surrogate_loss: Array
+    p: Array
+    gap: Array
+
+    def __init__(self) -> None:
+        self._rows = np.empty((1024, len(FIELDS)))
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getattr__(self, name: str) -> Array:
+        if name not in FIELDS:
+            raise AttributeError(f"Trace has no {name!r}; its columns are {', '.join(FIELDS)}.")
+        return self._rows[: self._length, FIELDS.index(name)]
+
+    def append(self, record: Round) -> None:
+        """Add the row of a round."""
+        if self._length == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        self._rows[self._length] = [getattr(record, name) for name in FIELDS]
+        self._length += 1
+
+    def regret(self, comparator: Comparator) -> float:
+        """Σ E_t L_t − ΣS_t(U): the expected surrogate regret."""
+        return float(self.expected_loss.sum()) - comparator.surrogate_loss
+
+    def summary(self) -> dict[str, float]:
+        """Totals over the rounds."""
+        return {
+            "rounds": float(len(self)),
+            "target_loss": float(self.target_loss.sum()),
+            "expected_loss": float(self.expected_loss.sum()),
+            "surrogate_loss": float(self.surrogate_loss.sum()),
+            "mean_p": float(self.p.mean()) if len(self) else 0.0,
+            "total_gap": float(self.gap.sum()),
+        }
