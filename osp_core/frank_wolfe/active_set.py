@@ -131,9 +131,9 @@ class ActiveSet:
         self._weights[position] += amount
         self._after_move(mean, moves)
 
-    def products(self, vector: Array) -> Array:
-        """Return ⟨vector, vᵢ⟩ for every atom, up to a constant common to all of them."""
-        return self.atoms.products(vector)
+    def slopes(self, gradient: Array) -> Array:
+        """Return ⟨gradient, vᵢ⟩ for every atom, up to a constant common to all of them."""
+        return self.atoms.slopes(gradient)
 
     def prune(self) -> None:
         """Drop the atoms of negligible weight."""

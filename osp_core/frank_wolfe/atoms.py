@@ -36,6 +36,9 @@ class Atoms(Protocol):
     def products(self, vector: Array) -> Array:
         """Return ⟨vector, vᵢ − origin⟩ for every atom."""
 
+    def slopes(self, gradient: Array) -> Array:
+        """Return the products with a gradient, which may have large entries, up to a common constant."""
+
     def combine(self, weights: Array) -> Array:
         """Return Σ wᵢ (vᵢ − origin)."""
 
@@ -85,6 +88,13 @@ class IndexAtoms:
     def products(self, vector: Array) -> Array:
         result: Array = self._kernels.atom_products(self._used(), self._bounds(), vector)
         return result
+
+    def slopes(self, gradient: Array) -> Array:
+        # A large constant in the gradient would drown everything else, although it is the same for all
+        # vertices with equally many ones: it is taken out, and put back times the exact difference.
+        shift = float(gradient.mean())
+        counts = np.diff(self._bounds())
+        return self.products(gradient - shift) + shift * (counts - counts[0])
 
     def combine(self, weights: Array) -> Array:
         result: Array = self._kernels.atom_combination(self._used(), self._bounds(), weights, self.dim)
@@ -148,6 +158,9 @@ class DenseAtoms:
 
     def products(self, vector: Array) -> Array:
         return self._rows[: self._count] @ vector
+
+    def slopes(self, gradient: Array) -> Array:
+        return self.products(gradient)
 
     def combine(self, weights: Array) -> Array:
         return weights @ self._rows[: self._count]

@@ -37,8 +37,8 @@ class AwayStep:
             answer = search.ask(view)
             if search.settled(view, answer):
                 return
-            worst = int(np.argmax(view.products))
-            away_gap = float(view.products[worst] - search.active.weights @ view.products)
+            worst = int(np.argmax(view.slopes))
+            away_gap = float(view.slopes[worst] - search.active.weights @ view.slopes)
             if answer.gap >= away_gap:
                 move_towards(search, view, stepper, answer.vertex)
             else:

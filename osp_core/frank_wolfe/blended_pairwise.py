@@ -37,14 +37,14 @@ class BlendedPairwise:
     def run(self, search: Search) -> None:
         """Minimise; the verdict is left in `search.status`."""
         stepper = (self.step or default_step(search.objective)).begin(search.objective)
-        estimate = np.inf
+        estimate = np.inf if self.lazy else 0.0
         while search.proceed():
             view = search.look()
             if search.close_enough(view):
                 return
-            away, toward = int(np.argmax(view.products)), int(np.argmin(view.products))
+            away, toward = int(np.argmax(view.slopes)), int(np.argmin(view.slopes))
             local = search.active.atoms.dense(toward)
-            slope = float(view.products[away] - view.products[toward])
+            slope = float(view.slopes[away] - view.slopes[toward])
             if self.lazy and _is_real(search, view, away, slope) and slope >= _ENOUGH * estimate:
                 move_pairwise(search, view, stepper, away, local)
                 continue
@@ -53,10 +53,9 @@ class BlendedPairwise:
                 answer = search.ask(view)
                 if search.settled(view, answer):
                     return
-                if self.lazy and answer.gap < _ENOUGH * estimate:
+                if answer.gap < _ENOUGH * estimate:
                     estimate = min(answer.gap, estimate / 2)
-                    continue
-            if slope >= answer.gap:
+            if slope >= (_ENOUGH * estimate if self.lazy else answer.gap):
                 move_pairwise(search, view, stepper, away, local)
             else:
                 move_towards(search, view, stepper, answer.vertex)

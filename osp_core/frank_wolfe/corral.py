@@ -40,7 +40,7 @@ class Corral:
         if len(active) > active.dim:
             return False
         offset = vertex - active.atoms.origin
-        half, coordinates = factor.solve(active.products(offset) + factor.sigma)
+        half, coordinates = factor.solve(active.atoms.products(offset) + factor.sigma)
         size = float(offset @ offset) + factor.sigma
         pivot = size - float(half @ half)
         if pivot <= _DOUBTFUL * size:
@@ -88,8 +88,8 @@ class Corral:
     def _newton_step(self, objective: Quadratic) -> Array:
         # The step from the current weights, not the minimiser itself: the error of the solve is then
         # relative to the step, and repeating it is iterative refinement.
-        products = self.active.products(objective.gradient(self.active.mean))
-        return self._factor.constrained(products.mean() - products, 0.0)
+        slopes = self.active.slopes(objective.gradient(self.active.mean))
+        return self._factor.constrained(slopes.mean() - slopes, 0.0)
 
     def _advance(self, step: Array) -> float:
         """Change the weights by `step`, or by the part of it that leaves none negative; return that part."""
@@ -115,7 +115,7 @@ class Corral:
     def _coordinates(self, vertex: Array) -> Array:
         """The affine coordinates, summing to 1, of the point of the affine hull nearest to `vertex`."""
         offset = vertex - self.active.atoms.origin
-        return self._factor.constrained(self.active.products(offset), 1.0)
+        return self._factor.constrained(self.active.atoms.products(offset), 1.0)
 
     def _exact_pivot(self, offset: Array, coordinates: Array) -> tuple[float, Array]:
         """The squared distance from (offset, √σ) to the span of all (vᵢ, √σ), without cancellation.

@@ -13,6 +13,7 @@ from osp_core.frank_wolfe.corral import Corral
 from osp_core.frank_wolfe.objectives import Quadratic
 from osp_core.frank_wolfe.search import Answer, Search, View
 
+_ENOUGH = 0.25  # the part of the last certified gap that a cached vertex must offer
 _PATIENCE = 50  # major cycles in a row without a decrease; near the solution half of them are noise
 
 
@@ -50,16 +51,19 @@ class MinNormPoint:
     def _major_cycles(self, search: Search, corral: Corral, objective: Quadratic) -> bool:
         """Run until settled or stopped; False when another method should take over."""
         limit = 1000 + 10 * search.active.dim if self.max_major is None else self.max_major
-        idle = 0
+        idle, last_gap = 0, 0.0
         for _ in range(limit):
             if not search.proceed():
                 return True
             view = self._refined(search, corral, objective)
             if search.close_enough(view):
                 return True
-            answer = search.ask(view)
-            if search.settled(view, answer):
-                return True
+            answer = _recalled(search, view, _ENOUGH * last_gap)
+            if answer is None:
+                answer = search.ask(view)
+                last_gap = answer.gap
+                if search.settled(view, answer):
+                    return True
             if not _enter(corral, objective, answer):
                 return False
             idle = 0 if _decrease(view, search.active.mean) > 0.0 else idle + 1
@@ -71,8 +75,8 @@ class MinNormPoint:
         """Look, after repeating the solve while its error is visible: cheaper than an oracle call."""
         for attempt in range(4):
             view = search.look()
-            worst, best = int(np.argmax(view.products)), int(np.argmin(view.products))
-            spread = float(view.products[worst] - view.products[best])
+            worst, best = int(np.argmax(view.slopes)), int(np.argmin(view.slopes))
+            spread = float(view.slopes[worst] - view.slopes[best])
             if spread <= 0.1 * search.target(view):
                 break
             atoms = search.active.atoms
@@ -82,6 +86,14 @@ class MinNormPoint:
                 corral.refactor()
             corral.settle(objective)
         return view
+
+
+def _recalled(search: Search, view: View, enough: float) -> Answer | None:
+    """A cached vertex that promises more than `enough`, if there is one: it spares an oracle call."""
+    answer = search.recall(view)
+    if answer is None or answer.gap <= max(enough, search.target(view)):
+        return None
+    return answer if answer.gap > search.rounding(view, view.point - answer.vertex) else None
 
 
 def _enter(corral: Corral, objective: Quadratic, answer: Answer) -> bool:

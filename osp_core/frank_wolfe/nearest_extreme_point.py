@@ -53,5 +53,5 @@ class NearestExtremePoint:
                 answer = search.ask(view)
                 if search.settled(view, answer):
                     return
-                vertex = vertex if slope > 0.0 else answer.vertex
+                vertex = answer.vertex
             move_towards(search, view, stepper, vertex)

@@ -64,7 +64,7 @@ class Quadratic:
         return 1.0 + min(self.value(point), 0.5 * _square(point))
 
     def rounding(self, point: Array, gradient: Array, difference: Array) -> float:
-        return 4 * _EPS * float((np.abs(point) + np.abs(self.centre)) @ np.abs(difference))
+        return 2 * _EPS * float((np.abs(point) + np.abs(self.centre)) @ np.abs(difference))
 
 
 class Smooth:
@@ -113,7 +113,7 @@ class Smooth:
         return 1.0 + abs(self.value(point))
 
     def rounding(self, point: Array, gradient: Array, difference: Array) -> float:
-        return 4 * _EPS * float(np.abs(gradient) @ np.abs(difference))
+        return 2 * _EPS * float(np.abs(gradient) @ np.abs(difference))
 
 
 _BOUNDARY = (

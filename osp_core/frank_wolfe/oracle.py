@@ -134,7 +134,7 @@ class VertexCache:
         """Return the remembered vertex of least cost, or None when there is none."""
         if self._vertices is None or self._vertices.dim != cost.size:
             return None
-        position = int(np.argmin(self._vertices.products(cost)))
+        position = int(np.argmin(self._vertices.slopes(cost)))
         self._touch(position)
         return self._vertices.atoms.dense(position)
 

@@ -37,4 +37,4 @@ class Pairwise:
             answer = search.ask(view)
             if search.settled(view, answer):
                 return
-            move_pairwise(search, view, stepper, int(np.argmax(view.products)), answer.vertex)
+            move_pairwise(search, view, stepper, int(np.argmax(view.slopes)), answer.vertex)

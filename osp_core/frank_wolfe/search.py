@@ -46,7 +46,7 @@ class View:
 
     point: Array
     gradient: Array
-    products: Array
+    slopes: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,12 +102,12 @@ class Search:
         """Evaluate the gradient at the current point."""
         point = self.active.mean
         gradient = self.objective.gradient(point)
-        return View(point, gradient, self.active.products(gradient))
+        return View(point, gradient, self.active.slopes(gradient))
 
     def ask(self, view: View) -> Answer:
         """Call the oracle; the answer carries the Frank–Wolfe gap of the current point."""
         vertex = self.vertex(view.gradient)
-        best = self.active.atoms.dense(int(np.argmin(view.products)))
+        best = self.active.atoms.dense(int(np.argmin(view.slopes)))
         self._oracle.check_minimal(view.gradient, vertex, best)
         gap = float(view.gradient @ (view.point - vertex))
         best_gap = float(view.gradient @ (view.point - best))
