@@ -15,11 +15,10 @@ from osp_core.errors import Array
 
 def atom_products(indices: NDArray[np.int32], bounds: NDArray[np.int64], vector: Array) -> Array:
     """Return the sum of `vector` over the positions of every atom."""
-    if not indices.size:
-        return np.zeros(bounds.size - 1)
-    # reduceat reads one entry even where an atom has none; those sums are put right afterwards.
-    sums = np.add.reduceat(vector[indices], np.minimum(bounds[:-1], indices.size - 1))
-    sums[bounds[1:] == bounds[:-1]] = 0.0
+    sums = np.zeros(bounds.size - 1)
+    filled = bounds[1:] > bounds[:-1]  # reduceat has no notion of an empty sum
+    if filled.any():
+        sums[filled] = np.add.reduceat(vector[indices], bounds[:-1][filled])
     return sums
 
 

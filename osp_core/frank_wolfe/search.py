@@ -78,12 +78,14 @@ class Search:
         self._start = time.perf_counter()
         self._gap = np.inf
         self._certified = False  # whether `_gap` belongs to the current point
+        self._noisy = 0  # certificates not far above the rounding
         self._idle = 0  # steps in a row that changed nothing
         self._trajectory: list[tuple[int, int, float, float]] = []
 
     def proceed(self) -> bool:
         """Count one more iteration, unless a limit or the callback forbids it."""
         limits = self.limits
+        self._certified = False  # the step since the last look moved the point
         if limits.callback is not None and self.iterations and limits.callback(self._progress()):
             self.status = Status.INTERRUPTED
         elif limits.time_limit is not None and self.seconds > limits.time_limit:
@@ -94,7 +96,6 @@ class Search:
             self.status = Status.MAX_ITER
         else:
             self.iterations += 1
-            self._certified = False
             return True
         return False
 
@@ -140,7 +141,12 @@ class Search:
     def settled(self, view: View, answer: Answer) -> bool:
         """Whether the gap of the oracle's answer is below its target or below what rounding lets one see."""
         self.status = Status.STALLED  # unless the final certificate says better
-        return answer.gap <= max(self.target(view), self.rounding(view, view.point - answer.vertex))
+        floor = self.rounding(view, view.point - answer.vertex)
+        if answer.gap <= max(self.target(view), floor):
+            return True
+        if answer.gap <= 100 * floor:
+            self._noisy += 1
+        return self._noisy > 100
 
     def close_enough(self, view: View) -> bool:
         """Whether the point is as near to the centre as was asked for."""
