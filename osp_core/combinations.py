@@ -28,10 +28,15 @@ class ConvexCombination:
 
     def __post_init__(self) -> None:
         weights = np.asarray(self.weights, dtype=np.float64)
-        if weights.ndim != 1 or self.atoms.ndim != 2 or self.atoms.shape[0] != weights.size or not weights.size:
+        if (
+            weights.ndim != 1
+            or self.atoms.ndim != 2
+            or self.atoms.shape[0] != weights.size
+            or not weights.size
+        ):
             raise InvalidInputError(
-                "A convex combination needs one weight per vertex and at least one vertex; got vertices of shape "
-                f"{self.atoms.shape} and weights of shape {weights.shape}."
+                "A convex combination needs at least one vertex and one weight per vertex; got vertices of "
+                f"shape {self.atoms.shape} and weights of shape {weights.shape}."
             )
         total = weights.sum()
         if not (weights.min() >= 0 and abs(total - 1.0) <= 1e-9):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,7 +32,7 @@ class DecodingLaw:
     p : float
         min(1, 2Δ*/ν).
     certified : bool
-        Whether Lemma 4 holds for this law: y* is the nearest vertex, or p = 1 does not need it, and ν is known.
+        Whether Lemma 4 holds for this law: ν is known, and y* is the nearest vertex.
     """
 
     prediction: Prediction
@@ -121,7 +120,9 @@ class Decoder(ABC):
 
     def ratio(self, target: AffineLoss) -> float:
         """Return r with E L ≤ r·S for every θ and y."""
-        raise MissingConstantError(f"{type(self).__name__} has no bound of its expected loss; use RandomizedDecoder.")
+        raise MissingConstantError(
+            f"{type(self).__name__} has no bound of its expected loss; use RandomizedDecoder."
+        )
 
     def at(self, space: OutputSpace) -> Decoder:
         """The same decoder on the space of another round."""
@@ -134,7 +135,7 @@ class RandomizedDecoder(Decoder):
     @cached_property
     def nu(self) -> float | None:
         """ν of the space, None where nobody knows it: then every play is random, uncertified."""
-        return _known(lambda: self.space.nu)
+        return _known_nu(self.space)
 
     def law(self, prediction: Prediction) -> DecodingLaw:
         space, y_hat = self.space, prediction.point
@@ -175,12 +176,14 @@ class BlockwiseDecoder(Decoder):
             nearest[block.coordinates] = corner = block.space.nearest_vertex_many(points)
             distance = np.atleast_1d(block.space.distance(corner, points))
             distance[distance < NEGLIGIBLE] = 0.0
-            nu = _known(lambda space=block.space: space.nu)
+            nu = _known_nu(block.space)
             p = np.minimum(1.0, 2.0 * distance / nu) if nu else np.sign(distance)
             certified = certified and nu is not None and bool(block.space.nearest_is_exact or (p < 1).all())
             distances.append(distance)
             ps.append(p)
-        return BlockwiseLaw(prediction, nearest, np.concatenate(distances), np.concatenate(ps), certified, self.blocks)
+        return BlockwiseLaw(
+            prediction, nearest, np.concatenate(distances), np.concatenate(ps), certified, self.blocks
+        )
 
     def ratio(self, target: AffineLoss) -> float:
         parts = [target.on_block(self.space, block) for block in self.blocks]
@@ -191,13 +194,14 @@ class BlockwiseDecoder(Decoder):
         ]
         if len(ratios) < len(parts):
             raise MissingConstantError(
-                f"The target {target.name!r} is no sum over the blocks of {self.space!r}; use RandomizedDecoder."
+                f"The target {target.name!r} is no sum over the blocks of {self.space!r}; "
+                "use RandomizedDecoder."
             )
         return max(ratios)
 
 
 class NearestDecoder(Decoder):
-    """Always the nearest output. Deterministic, and without a guarantee: see the binary example of the paper."""
+    """Always the nearest output. Deterministic, and without a guarantee (the paper's binary example)."""
 
     def law(self, prediction: Prediction) -> DecodingLaw:
         nearest = self.space.nearest_vertex(prediction.point)
@@ -237,8 +241,8 @@ def _expected_loss(mean: Array, target: AffineLoss | RoundLoss, y: Array | None)
     return target(mean)
 
 
-def _known(constant: Callable[[], float]) -> float | None:
+def _known_nu(space: OutputSpace) -> float | None:
     try:
-        return constant()
+        return space.nu
     except MissingConstantError:
         return None

@@ -156,7 +156,9 @@ class LinearModel(Model):
 
 @dataclass(frozen=True)
 class FeatureModel(Model):
-    """θ = Φw with Φ of shape (d_t, n_features): features per edge, item or cell. C bounds ‖Φ‖ (operator norm).
+    """θ = Φw with Φ of shape (d_t, n_features): features per edge, item or cell.
+
+    C bounds the operator norm of Φ.
 
     The weights do not depend on the dimension of the space, so the instance may change every round.
     """
@@ -172,17 +174,17 @@ class FeatureModel(Model):
     def read(self, x: Any, dim: int) -> Any:
         features = x if _is_sparse(x) else np.asarray(x, dtype=np.float64)
         if features.shape != (dim, self.n_features):
-            raise InvalidInputError(f"x must be a matrix of shape {(dim, self.n_features)}, got {features.shape}.")
+            raise InvalidInputError(
+                f"x must be a matrix of shape {(dim, self.n_features)}, got {features.shape}."
+            )
         entries = features.data if _is_sparse(features) else features
         if not np.isfinite(entries).all():
             raise InvalidInputError("x must be finite.")
         return features
 
     def size(self, x: Any) -> float:
-        if _is_sparse(x):
-            gram = (x.T @ x).toarray()
-        else:
-            gram = x.T @ x if x.shape[0] >= x.shape[1] else x @ x.T
+        gram = x.T @ x if x.shape[0] >= x.shape[1] else x @ x.T
+        gram = gram.toarray() if _is_sparse(gram) else gram
         return float(np.sqrt(max(0.0, np.linalg.eigvalsh(gram)[-1])))
 
     def scores(self, weights: Array, x: Any) -> Array:

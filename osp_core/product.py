@@ -99,7 +99,9 @@ class Product(OutputSpace):
         """Ask every factor for a prediction and put the answers one after the other: gaps add up."""
         parts = zip(self.factors, self.split(vector), strict=True)
         answers = [getattr(factor, method)(part) for factor, part in parts]
-        unfinished = [answer.status for answer in answers if answer.status not in (Status.EXACT, Status.OPTIMAL)]
+        unfinished = [
+            answer.status for answer in answers if answer.status not in (Status.EXACT, Status.OPTIMAL)
+        ]
         gap = sum(answer.gap for answer in answers)
         status = unfinished[0] if unfinished else (Status.OPTIMAL if gap else Status.EXACT)
         point = np.concatenate([answer.point for answer in answers])
@@ -138,7 +140,9 @@ class Product(OutputSpace):
         if isinstance(label, np.ndarray) and label.shape == (self.dim,) and label.dtype.kind in "fiub":
             return super().from_label(label)
         if not isinstance(label, Sequence) or len(label) != len(self.factors):
-            raise NotAVertexError(f"An output of {self!r} is a sequence of {len(self.factors)} labels, got {label!r}.")
+            raise NotAVertexError(
+                f"An output of {self!r} is a sequence of {len(self.factors)} labels, got {label!r}."
+            )
         return np.concatenate([f.as_vertex(part) for f, part in zip(self.factors, label, strict=True)])
 
     def to_label(self, vertex: Array) -> Any:
@@ -214,17 +218,24 @@ class SumOfFactors(Regularizer):
         return Predictions(np.hstack([batch.point for batch in batches]), gap)
 
     def strong_convexity(self, space: OutputSpace, p: float) -> float:
-        return _sum_convexity([factor.psi.strong_convexity(factor, p) for factor in _product(space).factors], p)
+        return _sum_convexity(
+            [factor.psi.strong_convexity(factor, p) for factor in _product(space).factors], p
+        )
 
     def loss(self, space: OutputSpace, theta: Array, y: Array, prediction: Prediction | Predictions) -> Array:
         product = _product(space)
         parts = zip(
-            product.factors, product.split(theta), product.split(y), product.split(prediction.point), strict=True
+            product.factors,
+            product.split(theta),
+            product.split(y),
+            product.split(prediction.point),
+            strict=True,
         )
-        return np.sum(
-            [f.psi.loss(f, scores, truth, replace(prediction, point=point)) for f, scores, truth, point in parts],
-            axis=0,
-        )
+        values = [
+            f.psi.loss(f, scores, truth, replace(prediction, point=point))
+            for f, scores, truth, point in parts
+        ]
+        return np.asarray(np.sum(values, axis=0))
 
 
 class SumLoss(AffineLoss):
@@ -250,7 +261,9 @@ class SumLoss(AffineLoss):
             for part, factor in zip(self.parts, self.space.factors, strict=True)
         ]
         p = space.norm
-        return float(np.linalg.norm(gammas, ord=np.inf if p == 1 else (1.0 if np.isinf(p) else p / (p - 1.0))))
+        return float(
+            np.linalg.norm(gammas, ord=np.inf if p == 1 else (1.0 if np.isinf(p) else p / (p - 1.0)))
+        )
 
     def on_block(self, space: OutputSpace, block: Block) -> AffineLoss | None:
         parts = zip(self.parts, self.space.factors, strict=True)
@@ -267,5 +280,3 @@ def _product(space: OutputSpace) -> Product:
     if not isinstance(space, Product):
         raise InvalidInputError(f"SumOfFactors belongs to a product of spaces, not to {space!r}.")
     return space
-
-

@@ -133,7 +133,9 @@ class OnlinePredictor:
         if play.number not in self._waiting:
             raise InvalidInputError(f"Play {play.number} waits for no feedback: it was learned from before.")
         truth, round_loss = self.target.reveal(self.space, y)
-        return self._commit_learning(play, truth, self._assess(play.theta, play.law, truth, round_loss, play.vertex))
+        return self._commit_learning(
+            play, truth, self._assess(play.theta, play.law, truth, round_loss, play.vertex)
+        )
 
     def step(self, x: Any, y: Any) -> Round:
         """Play for x, then learn from y. If anything is wrong with either, nothing changes."""
@@ -175,13 +177,15 @@ class OnlinePredictor:
         size, most = self.model.size(read), self.gap.feature_bound
         if size > most * (1 + 1e-9):
             raise InvalidInputError(
-                f"x has norm {size:.6g}, above the feature bound {most:.6g}. Scale the inputs, or state a larger "
-                "feature_bound=… when the predictor is made."
+                f"x has norm {size:.6g}, above the feature bound {most:.6g}. Scale the inputs, or state a "
+                "larger feature_bound=… when the predictor is made."
             )
         theta = self.model.scores(self.learner.weights, read)
         return read, theta
 
-    def _assess(self, theta: Array, law: Law, truth: Array, round_loss: RoundLoss, played: Array) -> _Assessment:
+    def _assess(
+        self, theta: Array, law: Law, truth: Array, round_loss: RoundLoss, played: Array
+    ) -> _Assessment:
         value, score_gradient = self.loss.at(theta, law.prediction, truth)
         gap = self.loss.scale * law.prediction.gap
         return _Assessment(round_loss(played), law.expected_loss(round_loss), value, score_gradient, gap)

@@ -16,6 +16,7 @@ import pluggy
 from osp_core.errors import InvalidInputError, MissingDependencyError, OspError, PluginError, UnknownNameError
 from osp_core.hooks import API_VERSION, PROJECT, Hooks, Registration
 
+
 @dataclass(frozen=True)
 class Record:
     """What is known of a registered name without importing its factory."""
@@ -96,10 +97,14 @@ class Registry:
     def add(self, plugin: Any, name: str | None = None, *, tolerate_conflicts: bool = False) -> str:
         title = str(name or getattr(plugin, "__name__", None) or type(plugin).__name__)
         if self._manager.has_plugin(title):
-            raise PluginError(f"A plugin named {title!r} is registered already; unregister it first, or name this one.")
+            raise PluginError(
+                f"A plugin named {title!r} is registered already; unregister it first, or name this one."
+            )
         version = getattr(plugin, "osp_api_version", API_VERSION)
         if version != API_VERSION:
-            raise PluginError(f"Plugin {title!r} is written for plugin API {version}; this is API {API_VERSION}.")
+            raise PluginError(
+                f"Plugin {title!r} is written for plugin API {version}; this is API {API_VERSION}."
+            )
         try:
             self._manager.register(plugin, title)
             self._manager.check_pending()  # a misspelt hook is an error, not silence
@@ -127,7 +132,9 @@ class Registry:
         names = {registration.name for _, registration in self._entries[kind]}
         records = [self._record(kind, name) for name in names]
         if kind == "space":  # a broken plugin is listed once, among the spaces it most likely offers
-            records += [Record(name, "", name, (), (), False, reason) for name, reason in self._broken.items()]
+            records += [
+                Record(name, "", name, (), (), False, reason) for name, reason in self._broken.items()
+            ]
         return sorted(records, key=lambda record: record.name)
 
     def make(self, kind: str, name: str, params: dict[str, Any]) -> Any:
@@ -149,7 +156,9 @@ class Registry:
         except OspError:
             raise
         except Exception as error:  # the factory's module may raise anything
-            raise PluginError(f"{kind} {name!r} of plugin {plugin!r} cannot be loaded: {_cause(error)}") from error
+            raise PluginError(
+                f"{kind} {name!r} of plugin {plugin!r} cannot be loaded: {_cause(error)}"
+            ) from error
 
     def _find(self, kind: str, name: str) -> tuple[str, Registration]:
         found = [entry for entry in self._entries[kind] if entry[1].name == name]
@@ -175,14 +184,22 @@ class Registry:
         if len(found) > 1:
             available, reasons = False, [_conflict(kind, name, [owner for owner, _ in found])]
         return Record(
-            name, registration.summary, plugin, registration.parameters, backends, available, "; ".join(reasons)
+            name,
+            registration.summary,
+            plugin,
+            registration.parameters,
+            backends,
+            available,
+            "; ".join(reasons),
         )
 
     def _collect(self, plugin: Any, title: str) -> dict[str, list[Registration]]:
         """Ask one plugin what it offers, and check the answer."""
         callers = self._manager.get_hookcallers(plugin) or []
         if not callers:
-            raise PluginError(f"Plugin {title!r} implements none of the hooks {', '.join(_HOOK_OF.values())}.")
+            raise PluginError(
+                f"Plugin {title!r} implements none of the hooks {', '.join(_HOOK_OF.values())}."
+            )
         answers = {
             caller.name: implementation.function()
             for caller in callers
@@ -196,7 +213,9 @@ class Registry:
             for registration in registrations:
                 owners = [plugin for plugin, other in self._entries[kind] if other.name == registration.name]
                 if owners:
-                    raise PluginError(_conflict(kind, registration.name, [*owners, "the one being registered"]))
+                    raise PluginError(
+                        _conflict(kind, registration.name, [*owners, "the one being registered"])
+                    )
 
 
 _HOOK_OF = {"space": "osp_spaces", "learner": "osp_learners", "stream": "osp_streams"}
@@ -226,14 +245,18 @@ def _check_parameters(kind: str, name: str, factory: Callable[..., Any], params:
     takes_any = len(known) < len(signature.parameters)
     unknown = [param for param in params if param not in known]
     if unknown and not takes_any:
-        raise InvalidInputError(f"{kind} {name!r} has no parameter {unknown[0]!r}; it takes {', '.join(known)}.")
+        raise InvalidInputError(
+            f"{kind} {name!r} has no parameter {unknown[0]!r}; it takes {', '.join(known)}."
+        )
 
 
 def _registrations(answer: Any, hook: str, title: str) -> list[Registration]:
     items = list(answer) if isinstance(answer, list | tuple) else [answer]
     for item in items:
         if not isinstance(item, Registration):
-            raise PluginError(f"{hook}() of plugin {title!r} must return a list of Registration, not {item!r}.")
+            raise PluginError(
+                f"{hook}() of plugin {title!r} must return a list of Registration, not {item!r}."
+            )
     return items
 
 
@@ -246,9 +269,9 @@ def _missing(needs: Mapping[str, str]) -> list[str]:
 
 
 def _conflict(kind: str, name: str, plugins: list[str]) -> str:
-    return f"the {kind} name {name!r} is claimed by the plugins {' and '.join(map(repr, plugins))}; remove one of them"
+    owners = " and ".join(map(repr, plugins))
+    return f"the {kind} name {name!r} is claimed by the plugins {owners}; remove one of them"
 
 
 def _cause(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
-

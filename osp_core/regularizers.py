@@ -70,7 +70,7 @@ class SquaredNorm(Regularizer):
         return replace(predictions, gap=self.scale * predictions.gap)
 
     def strong_convexity(self, space: OutputSpace, p: float) -> float:
-        return self.scale * min(1.0, float(space.dim) ** (1.0 - 2.0 / p))
+        return float(self.scale * min(1.0, float(space.dim) ** (1.0 - 2.0 / p)))
 
     def value(self, y: Array) -> Array:
         return np.asarray(0.5 * self.scale * np.square(y).sum(axis=-1))
@@ -137,7 +137,7 @@ class BinaryEntropy(Regularizer):
                 f"[{space.min_entry}, {space.max_entry}]. Use SquaredNorm there."
             )
         # 1/y + 1/(1−y) ≥ 4 on the diagonal of the Hessian.
-        return 4.0 * self.scale * min(1.0, float(space.dim) ** (1.0 - 2.0 / p))
+        return float(4.0 * self.scale * min(1.0, float(space.dim) ** (1.0 - 2.0 / p)))
 
     def value(self, y: Array) -> Array:
         return np.asarray(self.scale * (_x_log_x(y) + _x_log_x(1.0 - y)).sum(axis=-1))

@@ -49,7 +49,7 @@ _CHECKED = {
 
 
 def _check_arguments(cls: type) -> None:
-    """Wrap the methods of `cls` named in _CHECKED so that bad input raises an error instead of reaching them."""
+    """Wrap the methods of `cls` named in _CHECKED: bad input raises an error instead of reaching them."""
     for name, argument in _CHECKED.items():
         method = cls.__dict__.get(name)
         if callable(method) and not getattr(method, "__isabstractmethod__", False):
@@ -130,12 +130,14 @@ class OutputSpace(ABC):
             candidates = self.vertices()
         except UnsupportedError:
             candidates = np.vstack([self.lmo(-point), self.lmo(self.lmo(-point) - point)])
-        return candidates[np.argmin(self.distance(candidates, point))].copy()
+        return np.array(candidates[np.argmin(self.distance(candidates, point))])
 
     @cached_property
     def nearest_is_exact(self) -> bool:
         """Whether `nearest_vertex` is never beaten; if not, the decoder certifies what it can."""
-        if type(self).nearest_vertex is not OutputSpace.nearest_vertex or (self.equal_norm and self.norm == 2):
+        if type(self).nearest_vertex is not OutputSpace.nearest_vertex or (
+            self.equal_norm and self.norm == 2
+        ):
             return True
         return _succeeds(self.vertices)
 
@@ -158,7 +160,9 @@ class OutputSpace(ABC):
 
     def kl_project(self, log_weights: Array) -> Prediction:
         """Return argmin Σ yᵢ ln yᵢ − ⟨log_weights, y⟩ over conv(Y)."""
-        raise UnsupportedError(f"{self!r} has no entropic prediction; use psi=SquaredNorm(), which every space has.")
+        raise UnsupportedError(
+            f"{self!r} has no entropic prediction; use psi=SquaredNorm(), which every space has."
+        )
 
     def binary_kl_project(self, log_odds: Array) -> Prediction:
         """Return argmin Σ yᵢ ln yᵢ + (1−yᵢ) ln(1−yᵢ) − ⟨log_odds, y⟩ over conv(Y)."""
@@ -194,7 +198,9 @@ class OutputSpace(ABC):
         result = minimize(self.lmo, Quadratic(point), distance_tol=1e-12 * size)
         distance = float(np.linalg.norm(result.combination.mean - point))
         if distance > 1e-7 * size:
-            raise InvalidInputError(f"The point is outside conv(Y) of {self!r}, by a distance of {distance:.3g}.")
+            raise InvalidInputError(
+                f"The point is outside conv(Y) of {self!r}, by a distance of {distance:.3g}."
+            )
         return result.combination
 
     def sample_vertex(self, point: Array, rng: np.random.Generator) -> Array:
@@ -240,7 +246,12 @@ class OutputSpace(ABC):
 
     def as_vertex(self, y: Any) -> Array:
         """Return the vertex of an output given as a vertex (a numpy vector) or as a label."""
-        if isinstance(y, np.ndarray) and y.shape == (self.dim,) and y.dtype.kind in "fiub" and self.is_vertex(y):
+        if (
+            isinstance(y, np.ndarray)
+            and y.shape == (self.dim,)
+            and y.dtype.kind in "fiub"
+            and self.is_vertex(y)
+        ):
             return y.astype(np.float64)
         return self.from_label(y)
 
@@ -253,8 +264,8 @@ class OutputSpace(ABC):
             vertices = self.vertices()
         except UnsupportedError as error:
             raise MissingConstantError(
-                f"ν of {self!r} is not known; give nu=… , a lower bound of the distance between two outputs in "
-                f"the ℓ{self.norm:g} norm (1 for integer outputs)."
+                f"ν of {self!r} is not known; give nu=…, a lower bound of the distance between two outputs "
+                f"in the ℓ{self.norm:g} norm (1 for integer outputs)."
             ) from error
         pairs = (self.distance(vertices[i + 1 :], vertices[i]).min() for i in range(len(vertices) - 1))
         return float(min(pairs, default=np.inf))
@@ -343,7 +354,7 @@ class OutputSpace(ABC):
 
     def project_direction(self, direction: Array) -> Array:
         """Return the orthogonal projection of `direction` on span(Y − Y)."""
-        return self._span.project(direction)
+        return np.asarray(self._span.project(direction))
 
     @cached_property
     def _span(self) -> Any:
@@ -355,7 +366,9 @@ class OutputSpace(ABC):
 
     def target_loss(self) -> AffineLoss:
         """The target loss this space is usually judged by."""
-        raise MissingConstantError(f"{self!r} has no usual target loss; give target=AffineLoss(cost, constant).")
+        raise MissingConstantError(
+            f"{self!r} has no usual target loss; give target=AffineLoss(cost, constant)."
+        )
 
     @property
     def paper_loss_scale(self) -> float:
@@ -409,11 +422,15 @@ class OutputSpace(ABC):
 
     def kl_project_many(self, log_weights: ArrayLike) -> Predictions:
         """Return `kl_project` of every row."""
-        return Predictions.gather(map(self.kl_project, as_rows(log_weights, self.dim, "log_weights")), self.dim)
+        return Predictions.gather(
+            map(self.kl_project, as_rows(log_weights, self.dim, "log_weights")), self.dim
+        )
 
     def binary_kl_project_many(self, log_odds: ArrayLike) -> Predictions:
         """Return `binary_kl_project` of every row."""
-        return Predictions.gather(map(self.binary_kl_project, as_rows(log_odds, self.dim, "log_odds")), self.dim)
+        return Predictions.gather(
+            map(self.binary_kl_project, as_rows(log_odds, self.dim, "log_odds")), self.dim
+        )
 
     def _rows(self, function: Callable[[Array], Array], rows: Array) -> Array:
         return np.array([function(row) for row in rows]).reshape(len(rows), self.dim)

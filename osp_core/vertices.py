@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -43,10 +43,14 @@ class Vertices(OutputSpace):
         super().__init__(psi=psi, norm=norm)
         rows = np.asarray(array, dtype=np.float64)
         if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
-            raise InvalidInputError(f"vertices needs a non-empty (k, d) array of finite numbers, got shape {rows.shape}.")
+            raise InvalidInputError(
+                f"vertices needs a non-empty (k, d) array of finite numbers, got shape {rows.shape}."
+            )
         names = list(range(len(rows))) if labels is None else list(labels)
         if len(names) != len(rows) or len(set(names)) != len(names):
-            raise InvalidInputError(f"vertices needs one distinct label per row: {len(names)} labels, {len(rows)} rows.")
+            raise InvalidInputError(
+                f"vertices needs one distinct label per row: {len(names)} labels, {len(rows)} rows."
+            )
         rows = rows + 0.0  # −0.0 and 0.0 are one value
         _, keep = np.unique(rows, axis=0, return_index=True)
         keep = np.sort(keep)
@@ -66,7 +70,7 @@ class Vertices(OutputSpace):
         return self._vertices
 
     def lmo(self, cost: Array) -> Array:
-        return self._vertices[np.argmin(self._vertices @ cost)].copy()
+        return _best_row(self._vertices, cost)
 
     def is_vertex(self, y: ArrayLike) -> bool:
         vector = np.asarray(y, dtype=np.float64) + 0.0
@@ -74,7 +78,7 @@ class Vertices(OutputSpace):
 
     def from_label(self, label: Any) -> Array:
         if isinstance(label, Hashable) and label in self._row_of_label:
-            return self._vertices[self._row_of_label[label]].copy()
+            return np.array(self._vertices[self._row_of_label[label]])
         if isinstance(label, np.ndarray):
             return super().from_label(label)
         raise NotAVertexError(f"{label!r} is no label of {self!r}; the labels are {_abridged(self._labels)}.")
@@ -136,7 +140,8 @@ class _LmoSpace(OutputSpace):
         vertex = np.array(self._oracle(cost.copy()), dtype=np.float64)
         if vertex.shape != (self.dim,) or not np.isfinite(vertex).all():
             raise OracleError(
-                f"{self!r} returned an array of shape {vertex.shape}; it must return a finite vertex of length {self.dim}."
+                f"{self!r} returned an array of shape {vertex.shape}; it must return a finite "
+                f"vertex of length {self.dim}."
             )
         return vertex + 0.0  # no −0.0: equal vertices have equal bytes
 
@@ -212,10 +217,14 @@ def _extreme_rows(rows: Array) -> Array:
         others = rows[[other for other in keep if other != row]]
         if not len(others):
             continue
-        nearest = minimize(lambda cost, others=others: others[np.argmin(others @ cost)], Quadratic(rows[row]))
+        nearest = minimize(partial(_best_row, others), Quadratic(rows[row]))
         if np.linalg.norm(nearest.point - rows[row]) <= 1e-9 * (1.0 + np.abs(rows[row]).max()):
             keep.remove(row)
     return np.array(keep)
+
+
+def _best_row(rows: Array, cost: Array) -> Array:
+    return np.array(rows[np.argmin(rows @ cost)])
 
 
 def _abridged(labels: Sequence[Hashable], most: int = 8) -> str:

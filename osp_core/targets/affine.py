@@ -72,7 +72,9 @@ class AffineLoss:
         """L(y′; y) = ⟨y′, Vy + b⟩ + c(y): the generalised SELF losses."""
         matrix, offset = np.asarray(V, dtype=np.float64), np.asarray(b, dtype=np.float64)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
-            raise InvalidInputError(f"V must be a finite square matrix, got an array of shape {matrix.shape}.")
+            raise InvalidInputError(
+                f"V must be a finite square matrix, got an array of shape {matrix.shape}."
+            )
         constant = c if callable(c) else lambda _y: float(c)
         return cls(lambda y: matrix @ y + offset, constant, gamma=gamma, name=name)
 
@@ -99,8 +101,8 @@ class AffineLoss:
             vertices = space.vertices()
         except UnsupportedError as error:
             raise MissingConstantError(
-                f"γ of the target {self.name!r} is not known on {space!r}, which has too many outputs to enumerate. "
-                "Give it: AffineLoss(cost, constant, gamma=…)."
+                f"γ of the target {self.name!r} is not known on {space!r}, which has too many outputs to "
+                "enumerate. Give it: AffineLoss(cost, constant, gamma=…)."
             ) from error
         return max(lipschitz_constant(space, np.asarray(self.cost(y), dtype=np.float64)) for y in vertices)
 

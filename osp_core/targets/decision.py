@@ -47,7 +47,7 @@ class DecisionRegret(AffineLoss):
     def gamma(self, space: OutputSpace) -> float:
         if self._gamma is None:
             raise MissingConstantError(
-                "decision_regret does not know how large the costs can be; give decision_regret(space, gamma=…)."
+                "decision_regret does not know how large costs can be; give decision_regret(space, gamma=…)."
             )
         return self._gamma
 

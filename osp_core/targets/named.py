@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 class ProportionalLoss(AffineLoss):
-    """L(y′; y) = weight(y)·(⟨slope·y + offset·1, y′⟩ + shift(y)), with `weight` the same for all y of a space.
+    """L(y′; y) = weight(y)·(⟨slope·y + offset·1, y′⟩ + shift(y)).
 
-    Every target of the paper has this form, and its γ needs no enumeration.
+    `weight` is the same for all y of a space. Every target of the paper has this form, and its γ needs no
+    enumeration.
     """
 
     def __init__(
@@ -63,7 +64,8 @@ class ProportionalLoss(AffineLoss):
         """The weight that all outputs of `space` share."""
         if self.needs_constant_mass and not space.constant_mass:
             raise GuaranteeError(
-                f"The target {self.name!r} needs outputs of constant mass; those of {space!r} differ. Use hamming."
+                f"The target {self.name!r} needs outputs of constant mass; those of {space!r} differ. "
+                "Use hamming."
             )
         return float(self.weight(space.lmo(np.zeros(space.dim))))
 
@@ -104,7 +106,8 @@ absolute = ProportionalLoss(
 """|level′ − level|/d on ordinal outputs, where it is the Hamming loss of the prefixes."""
 
 mismatch = ProportionalLoss(
-    "mismatch", lambda y: 1.0 / float(y.sum()) if y.any() else 0.0,
+    "mismatch",
+    lambda y: 1.0 / float(y.sum()) if y.any() else 0.0,
     slope=-1.0,
     offset=1.0,
     shift=lambda y: 0.0,

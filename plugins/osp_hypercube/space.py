@@ -121,7 +121,9 @@ class Hypercube(ZeroOneSpace):
 
     def _probabilities(self, points: Array) -> Array:
         if (points < -1e-9).any() or (points > 1 + 1e-9).any():
-            raise InvalidInputError("The point is outside the hypercube: its entries must be between 0 and 1.")
+            raise InvalidInputError(
+                "The point is outside the hypercube: its entries must be between 0 and 1."
+            )
         return np.asarray(np.clip(points, 0.0, 1.0))
 
     def vertices(self) -> Array:
@@ -133,13 +135,17 @@ class Hypercube(ZeroOneSpace):
         if isinstance(label, np.ndarray) and label.dtype.kind in "fiub" and label.shape == (self.dim,):
             return super().from_label(label)
         if isinstance(label, str) or not isinstance(label, Collection | np.ndarray):
-            raise NotAVertexError(f"An output of {self!r} is a set of labels such as {{{self.labels[0]!r}}}, got {label!r}.")
+            raise NotAVertexError(
+                f"An output of {self!r} is a set of labels such as {{{self.labels[0]!r}}}, got {label!r}."
+            )
         vertex = np.zeros(self.dim)
         for name in label:
             if not isinstance(name, Hashable) or name not in self._index:
                 raise NotAVertexError(f"{name!r} is not one of the {self.dim} labels of {self!r}.")
             if vertex[self._index[name]]:
-                raise NotAVertexError(f"The label {name!r} is given twice. A 0/1 vector must be a numpy array.")
+                raise NotAVertexError(
+                    f"The label {name!r} is given twice. A 0/1 vector must be a numpy array."
+                )
             vertex[self._index[name]] = 1.0
         return vertex
 

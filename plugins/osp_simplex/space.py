@@ -87,7 +87,9 @@ class Simplex(ZeroOneSpace):
 
     def is_vertex(self, y: ArrayLike) -> bool:
         vector = np.asarray(y, dtype=np.float64)
-        return vector.shape == (self.dim,) and bool(((vector == 0) | (vector == 1)).all() and vector.sum() == 1)
+        return vector.shape == (self.dim,) and bool(
+            ((vector == 0) | (vector == 1)).all() and vector.sum() == 1
+        )
 
     def project(self, point: Array) -> Prediction:
         """Sparsemax: the Euclidean projection, by sorting."""
