@@ -47,12 +47,20 @@ _CHECKED = {
     "project_direction": "direction",
 }
 
+_UNWRAPPED = ("__isabstractmethod__", "checks_its_input")
+
+
+def checks_its_input(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark an override that refuses bad input itself, faster than the base class would for it."""
+    method.checks_its_input = True  # type: ignore[attr-defined]
+    return method
+
 
 def _check_arguments(cls: type) -> None:
     """Wrap the methods of `cls` named in _CHECKED: bad input raises an error instead of reaching them."""
     for name, argument in _CHECKED.items():
         method = cls.__dict__.get(name)
-        if callable(method) and not getattr(method, "__isabstractmethod__", False):
+        if callable(method) and not any(getattr(method, mark, False) for mark in _UNWRAPPED):
             setattr(cls, name, _checked(method, argument))
 
 
