@@ -172,7 +172,7 @@ def _plot(problem: Problem, rows: list[dict[str, Any]], out: Path) -> None:
         axis.set(xlabel=label, ylim=(1e-9, None))
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("smallest Frank–Wolfe gap so far")
-    axes[1].legend(fontsize=8, loc="upper right")
+    figure.legend(*axes[0].get_legend_handles_labels(), fontsize=8, loc="outside right center")
     figure.suptitle(f"Projection on {problem.name}")
     slug = "".join(letter if letter.isalnum() else "_" for letter in problem.name)
     figure.savefig(out / f"frank_wolfe_{slug}.png", dpi=110)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -42,9 +45,9 @@ class ActiveSet:
     def from_combination(cls, combination: ConvexCombination) -> ActiveSet:
         """Return the active set of an earlier run; repeated atoms are merged."""
         active = cls(int(combination.atoms.shape[1]))
-        for index, weight in enumerate(combination.weights):
+        for vertex, weight in zip(_rows(combination.atoms), combination.weights, strict=True):
             if weight > NEGLIGIBLE:
-                active.add(combination.vertex(index), float(weight))
+                active.add(vertex, float(weight))
         active.normalise()
         return active
 
@@ -171,3 +174,15 @@ class ActiveSet:
         self._keys = [dense.key(self.atoms.dense(position)) for position in range(len(self._keys))]
         self._index = {key: position for position, key in enumerate(self._keys)}
         self.atoms = dense
+
+
+def _rows(atoms: Any) -> Iterator[Array]:
+    """The rows of a dense or sparse matrix, one at a time: all at once may not fit into memory."""
+    if isinstance(atoms, np.ndarray):
+        yield from atoms.astype(np.float64)
+        return
+    sparse = atoms.tocsr()
+    for begin, end in pairwise(sparse.indptr):
+        vertex = np.zeros(sparse.shape[1])
+        vertex[sparse.indices[begin:end]] = sparse.data[begin:end]
+        yield vertex

@@ -13,6 +13,8 @@ from osp_core.errors import Array
 GRID = 1e-9
 """Vertices that agree after rounding to this grid are one and the same atom."""
 
+_DENSE_ENTRIES = 1_000_000  # matrices up to this size are returned dense: that is faster to read
+
 
 class Atoms(Protocol):
     """An ordered list of vertices, with the linear algebra the methods need.
@@ -102,7 +104,9 @@ class IndexAtoms:
 
     def gram(self) -> Array:
         rows = self.matrix()
-        return np.asarray((rows @ rows.T).toarray(), dtype=np.float64)
+        product = rows @ rows.T
+        dense: Array = product if isinstance(product, np.ndarray) else product.toarray()
+        return dense
 
     def dense(self, index: int) -> Array:
         vertex = np.zeros(self.dim)
@@ -110,6 +114,8 @@ class IndexAtoms:
         return vertex
 
     def matrix(self) -> Any:
+        if self._count * self.dim <= _DENSE_ENTRIES:
+            return np.array([self.dense(index) for index in range(self._count)])
         from scipy.sparse import csr_matrix
 
         used = self._used().copy()
@@ -133,6 +139,7 @@ class DenseAtoms:
         self.origin: Array = np.zeros(dim)
         self._vertices: Array = np.empty((8, dim))
         self._rows: Array = np.empty((8, dim))
+        self._anchored = False  # the origin stays where it is even when all atoms go
         self._count = 0
 
     def __len__(self) -> int:
@@ -143,8 +150,8 @@ class DenseAtoms:
         return (np.round(vertex / GRID) + 0.0).tobytes()
 
     def append(self, vertex: Array) -> None:
-        if self._count == 0:
-            self.origin = vertex.copy()
+        if not self._anchored:
+            self.origin, self._anchored = vertex.copy(), True
         self._vertices = _with_room(self._vertices, self._count + 1)
         self._rows = _with_room(self._rows, self._count + 1)
         self._vertices[self._count] = vertex

@@ -33,10 +33,11 @@ class AffineFactor:
         self._ones: Array = np.empty(0)  # M⁻¹1
 
     @classmethod
-    def of(cls, gram: Array, sigma: float) -> AffineFactor | None:
+    def of(cls, gram: Array) -> AffineFactor | None:
         """Factor a whole Gram matrix, or return None when it is close to singular."""
         from scipy.linalg.lapack import dtrtri
 
+        sigma = float(gram.diagonal().max())
         try:
             lower = np.linalg.cholesky(gram + sigma)
         except np.linalg.LinAlgError:

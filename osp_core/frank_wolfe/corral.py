@@ -26,11 +26,9 @@ class Corral:
 
     def refactor(self) -> None:
         """Compute the factor anew, and make the atoms affinely independent if they are not."""
-        gram = self.active.atoms.gram()
-        sigma = _positive(gram.diagonal().max())
-        factor = AffineFactor.of(gram, sigma)
+        factor = AffineFactor.of(self.active.atoms.gram()) if len(self.active) > 1 else None
         if factor is None:
-            self._rebuild(sigma)
+            self._rebuild()
         else:
             self._factor = factor
 
@@ -41,8 +39,8 @@ class Corral:
             return False
         offset = vertex - active.atoms.origin
         half, coordinates = factor.solve(active.atoms.products(offset) + factor.sigma)
-        size = float(offset @ offset) + factor.sigma
-        pivot = size - float(half @ half)
+        size = _square(offset) + factor.sigma
+        pivot = size - _square(half)
         if pivot <= _DOUBTFUL * size:
             pivot, coordinates = self._exact_pivot(offset, coordinates)
             if pivot <= _DEPENDENT * size:
@@ -105,6 +103,8 @@ class Corral:
         return length
 
     def _drop_negligible(self) -> None:
+        if self.active.weights.min() > NEGLIGIBLE:
+            return
         for position in np.flatnonzero(self.active.weights <= NEGLIGIBLE)[::-1]:
             self._drop(int(position))
 
@@ -127,14 +127,15 @@ class Corral:
             residual, defect = offset - atoms.combine(coordinates), 1.0 - float(coordinates.sum())
             coordinates = coordinates + self._factor.solve(atoms.products(residual) + sigma * defect)[1]
         residual, defect = offset - atoms.combine(coordinates), 1.0 - float(coordinates.sum())
-        return float(residual @ residual) + sigma * defect**2, coordinates
+        return _square(residual) + sigma * defect**2, coordinates
 
-    def _rebuild(self, sigma: float) -> None:
+    def _rebuild(self) -> None:
         """Add the atoms one by one, those that depend on the ones before without changing the mean."""
         old = self.active.drain()
         self.active.add(old.atoms.dense(0), float(old.weights[0]))
-        self._factor = AffineFactor(sigma)
-        self._factor.append(np.empty(0), float(self.active.atoms.gram()[0, 0]) + sigma)
+        squares = [_square(old.atoms.dense(each) - self.active.atoms.origin) for each in range(len(old))]
+        self._factor = AffineFactor(max(squares) or 1.0)
+        self._factor.append(np.empty(0), squares[0] + self._factor.sigma)
         for position in range(1, len(old)):
             self._insert(old.atoms.dense(position), float(old.weights[position]))
         self.active.normalise()
@@ -161,5 +162,5 @@ def _ratios(weights: Array, decrease: Array) -> Array:
     return ratios
 
 
-def _positive(value: float) -> float:
-    return float(value) if value > 0 else 1.0
+def _square(vector: Array) -> float:
+    return float(vector @ vector)

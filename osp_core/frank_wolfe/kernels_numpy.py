@@ -32,6 +32,8 @@ def atom_combination(
 
 def solve(packed: Array, size: int, rhs: Array) -> tuple[Array, Array]:
     """Return T rhs and TᵀT rhs."""
+    if size == 0:
+        return np.empty(0), np.empty(0)
     half: Array = dtpmv(size, packed, rhs, trans=1)
     full: Array = dtpmv(size, packed, half)
     return half, full

@@ -27,15 +27,15 @@ def test_the_updated_factor_equals_a_fresh_one(kind, seed):
     rng = np.random.default_rng(seed)
     vectors = rng.normal(size=(7, 9))
     with kernels.use(kind):
-        factor = AffineFactor.of(vectors @ vectors.T, 2.0)
+        factor = AffineFactor.of(vectors @ vectors.T)
         for index in (6, 0, 2):
             factor.delete(index)
             vectors = np.delete(vectors, index, axis=0)
         extra = rng.normal(size=9)
-        half, coordinates = factor.solve(vectors @ extra + 2.0)
-        factor.append(coordinates, extra @ extra + 2.0 - half @ half)
+        half, coordinates = factor.solve(vectors @ extra + factor.sigma)
+        factor.append(coordinates, extra @ extra + factor.sigma - half @ half)
     vectors = np.vstack([vectors, extra])
-    matrix = vectors @ vectors.T + 2.0
+    matrix = vectors @ vectors.T + factor.sigma
     rhs = rng.normal(size=5)
     half, full = factor.solve(rhs)
     assert np.allclose(matrix @ full, rhs)
