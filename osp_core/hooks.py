@@ -16,6 +16,8 @@ from typing import Any
 
 import pluggy
 
+from osp_core.errors import InvalidInputError
+
 PROJECT = "osp"
 API_VERSION = 1
 """A plugin written for another version says so in its module: ``osp_api_version = 1``."""
@@ -50,6 +52,15 @@ class Registration:
     parameters: tuple[str, ...] = ()
     requires: Mapping[str, str] = field(default_factory=dict)
     backends: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and self.name):
+            raise InvalidInputError(f"A registration needs a name, got {self.name!r}.")
+        named = isinstance(self.factory, str) and all(self.factory.partition(":"))
+        if not (named or callable(self.factory)):
+            raise InvalidInputError(
+                f"The factory of {self.name!r} must be 'module:object' or a callable, got {self.factory!r}."
+            )
 
 
 class Hooks:

@@ -6,7 +6,7 @@ import difflib
 import importlib
 import importlib.util
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
@@ -89,10 +89,11 @@ class Registry:
         self._broken: dict[str, str] = {}
         self._entries: dict[str, list[tuple[str, Registration]]] = {kind: [] for kind in _HOOK_OF}
         for entry_point in metadata.entry_points(group=PROJECT):
+            title = self._title(entry_point)
             try:
-                self.add(entry_point.load(), entry_point.name, tolerate_conflicts=True)
-            except Exception as error:  # a stranger's module may raise anything
-                self._broken[entry_point.name] = f"{_cause(error)} (entry point {entry_point.value!r})"
+                self.add(entry_point.load(), title, tolerate_conflicts=True)
+            except (Exception, SystemExit) as error:  # a stranger's module may raise anything
+                self._broken[title] = f"{_cause(error)} (entry point {entry_point.value!r})"
 
     def add(self, plugin: Any, name: str | None = None, *, tolerate_conflicts: bool = False) -> str:
         title = str(name or getattr(plugin, "__name__", None) or type(plugin).__name__)
@@ -110,7 +111,7 @@ class Registry:
             self._manager.check_pending()  # a misspelt hook is an error, not silence
             entries = self._collect(plugin, title)
             if not tolerate_conflicts:
-                self._refuse_conflicts(entries)
+                self._refuse_conflicts(entries, title)
         except Exception as error:
             if self._manager.has_plugin(title):
                 self._manager.unregister(name=title)
@@ -140,6 +141,7 @@ class Registry:
     def make(self, kind: str, name: str, params: dict[str, Any]) -> Any:
         factory = self.factory(kind, name)
         _check_parameters(kind, name, factory, params)
+        _check_backend(kind, self._find(kind, name)[1], params)
         try:
             return factory(**params)
         except TypeError as error:
@@ -165,13 +167,24 @@ class Registry:
         if len(found) == 1:
             return found[0]
         if found:
-            raise PluginError(_conflict(kind, name, [plugin for plugin, _ in found]))
-        if name in self._broken:
+            raise PluginError(_conflict(kind, name, [plugin for plugin, _ in found]) + ".")
+        if isinstance(name, str) and name in self._broken:
             raise PluginError(f"{kind} {name!r} cannot be used: {self._broken[name]}")
         names = sorted({registration.name for _, registration in self._entries[kind]})
         close = difflib.get_close_matches(str(name), names, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise UnknownNameError(f"There is no {kind} called {name!r}.{hint} There are: {', '.join(names)}.")
+        broken = "".join(f" Plugin {title!r} is broken: {why}." for title, why in self._broken.items())
+        raise UnknownNameError(
+            f"There is no {kind} called {name!r}.{hint} There are: {', '.join(names)}.{broken}"
+        )
+
+    def _title(self, entry_point: metadata.EntryPoint) -> str:
+        """The name of an entry point; two distributions may use the same, and both must be heard of."""
+        title = entry_point.name
+        if self._manager.has_plugin(title) or title in self._broken:
+            distribution = entry_point.dist.name if entry_point.dist is not None else entry_point.value
+            title = f"{title} of {distribution}"
+        return title
 
     def _record(self, kind: str, name: str) -> Record:
         found = [entry for entry in self._entries[kind] if entry[1].name == name]
@@ -208,14 +221,12 @@ class Registry:
         }
         return {kind: _registrations(answers.get(hook, ()), hook, title) for kind, hook in _HOOK_OF.items()}
 
-    def _refuse_conflicts(self, entries: dict[str, list[Registration]]) -> None:
+    def _refuse_conflicts(self, entries: dict[str, list[Registration]], title: str) -> None:
         for kind, registrations in entries.items():
             for registration in registrations:
                 owners = [plugin for plugin, other in self._entries[kind] if other.name == registration.name]
                 if owners:
-                    raise PluginError(
-                        _conflict(kind, registration.name, [*owners, "the one being registered"])
-                    )
+                    raise PluginError(_conflict(kind, registration.name, [*owners, title]) + ".")
 
 
 _HOOK_OF = {"space": "osp_spaces", "learner": "osp_learners", "stream": "osp_streams"}
@@ -235,12 +246,15 @@ def _resolve(factory: str | Callable[..., Any]) -> Callable[..., Any]:
     module, _, attribute = factory.partition(":")
     resolved = getattr(importlib.import_module(module), attribute)
     if not callable(resolved):
-        raise PluginError(f"{factory!r} is not callable.")
+        raise TypeError(f"{factory!r} is not callable")
     return resolved  # type: ignore[no-any-return]
 
 
 def _check_parameters(kind: str, name: str, factory: Callable[..., Any], params: dict[str, Any]) -> None:
-    signature = inspect.signature(factory)
+    try:
+        signature = inspect.signature(factory)
+    except ValueError:  # some compiled callables have none
+        return
     known = [p.name for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
     takes_any = len(known) < len(signature.parameters)
     unknown = [param for param in params if param not in known]
@@ -251,21 +265,46 @@ def _check_parameters(kind: str, name: str, factory: Callable[..., Any], params:
 
 
 def _registrations(answer: Any, hook: str, title: str) -> list[Registration]:
-    items = list(answer) if isinstance(answer, list | tuple) else [answer]
+    items = list(answer) if isinstance(answer, Iterable) and not isinstance(answer, str) else [answer]
     for item in items:
         if not isinstance(item, Registration):
             raise PluginError(
-                f"{hook}() of plugin {title!r} must return a list of Registration, not {item!r}."
+                f"{hook}() of plugin {title!r} must return a list of Registration, not one with {item!r}."
             )
+    names = [item.name for item in items]
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise PluginError(f"{hook}() of plugin {title!r} registers {repeated[0]!r} twice.")
     return items
+
+
+def _check_backend(kind: str, registration: Registration, params: dict[str, Any]) -> None:
+    backend = params.get("backend")
+    if backend is None or not registration.backends:
+        return
+    if backend not in registration.backends:
+        known = ", ".join(map(repr, registration.backends))
+        raise InvalidInputError(
+            f"{kind} {registration.name!r} has no back end {backend!r}; there are {known}."
+        )
+    if missing := _missing(registration.backends[backend]):
+        raise MissingDependencyError(
+            f"{kind} {registration.name!r} with back end {backend!r} {'; '.join(missing)}."
+        )
 
 
 def _missing(needs: Mapping[str, str]) -> list[str]:
     return [
         f"needs {module}: pip install '{requirement}'"
         for module, requirement in needs.items()
-        if importlib.util.find_spec(module) is None
+        if not _installed(module)
     ]
+
+
+def _installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):  # the parent of a dotted name is missing, or a module has no spec
+        return False
 
 
 def _conflict(kind: str, name: str, plugins: list[str]) -> str:

@@ -1,0 +1,53 @@
+"""``osp doctor``."""
+
+import numpy
+import pytest
+
+import osp_core as osp
+from osp_core import kernels
+
+
+def test_versions_plugins_and_kernels_are_shown(osp_command):
+    result = osp_command("doctor")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert any(line.split() == ["numpy", numpy.__version__] for line in lines)
+    assert any(line.split() == ["online-structured-prediction", osp.__version__] for line in lines)
+    assert any(line.split() == ["simplex", "simplex"] for line in lines)
+    assert any(line.split() == ["learners", "ogd"] or line.startswith("learners") for line in lines)
+    assert any(line.startswith(f"Kernels: {kernels.selected()}") for line in lines)
+
+
+def test_what_is_not_installed_says_so(osp_command, monkeypatch):
+    monkeypatch.setattr("osp_core.cli.doctor.OPTIONAL", ("a-package-nobody-has",))
+    lines = osp_command("doctor").stdout.splitlines()
+    assert any(line.split() == ["a-package-nobody-has", "not", "installed"] for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("needs", "state"),
+    [
+        ({"requires": {"nobody_has_this": "some-dist"}}, "wholly"),
+        ({"backends": {"fine": {}, "absent": {"nobody_has_this": "some-dist"}}}, "partly"),
+    ],
+)
+def test_what_is_disabled_is_listed_with_the_reason(osp_command, needs, state):
+    class Needy:
+        @osp.hookimpl
+        def osp_learners(self):
+            return [osp.Registration("needy", dict, **needs)]
+
+    osp.register(Needy(), "needy-plugin")
+    try:
+        output = osp_command("doctor").stdout
+    finally:
+        osp.unregister("needy-plugin")
+    line = next(line for line in output.splitlines() if line.strip().startswith(f"needy ({state})"))
+    assert "pip install 'some-dist'" in line
+
+
+def test_a_wrong_choice_of_kernels_is_reported_not_raised(osp_command, monkeypatch):
+    monkeypatch.setenv("OSP_KERNELS", "abacus")
+    result = osp_command("doctor")
+    assert result.exit_code == 0
+    assert "Kernels: none: OSP_KERNELS must be one of" in result.stdout
