@@ -74,10 +74,14 @@ def as_rows(value: ArrayLike, dim: int, name: str) -> Array:
     except (TypeError, ValueError) as error:
         raise InvalidInputError(f"{name} must be a matrix of numbers, got {type(value).__name__}.") from error
     if rows.ndim != 2 or rows.shape[1] != dim:
-        raise InvalidInputError(f"{name} must be a matrix with {dim} columns, got an array of shape {rows.shape}.")
+        raise InvalidInputError(
+            f"{name} must be a matrix with {dim} columns, got an array of shape {rows.shape}."
+        )
     if not np.isfinite(rows).all():
         row, column = np.argwhere(~np.isfinite(rows))[0]
-        raise InvalidInputError(f"{name} must be finite, got {rows[row, column]} at row {row}, column {column}.")
+        raise InvalidInputError(
+            f"{name} must be finite, got {rows[row, column]} at row {row}, column {column}."
+        )
     return rows
 
 

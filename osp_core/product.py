@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -185,6 +185,12 @@ class Product(OutputSpace):
             Block(factor, np.arange(start, start + factor.dim)[np.newaxis])
             for factor, start in zip(self.factors, starts, strict=True)
         ]
+
+    def accurate_to(self, gap: float) -> Self:
+        """Every factor gets its share of the gap."""
+        twin = super().accurate_to(gap)
+        twin.factors = tuple(factor.accurate_to(gap / len(self.factors)) for factor in self.factors)
+        return twin
 
     def at(self, context: Any) -> OutputSpace:
         if context is None:

@@ -28,5 +28,7 @@ def _counted(items: Iterable[Item], total: int | None, description: str) -> Iter
     for number, item in enumerate(items, start=1):
         yield item
         if number % every == 0:
-            print(f"\r{description} {number}{f'/{total}' if total else ''}", end="", file=sys.stderr, flush=True)
+            print(
+                f"\r{description} {number}{f'/{total}' if total else ''}", end="", file=sys.stderr, flush=True
+            )
     print(file=sys.stderr)

@@ -25,6 +25,7 @@ from osp_core.errors import (
     MissingConstantError,
     NotAVertexError,
     UnsupportedError,
+    as_positive,
     as_rows,
     as_vector,
 )
@@ -98,6 +99,7 @@ class OutputSpace(ABC):
     """Whether every vertex is in {0, 1}^dim."""
     equal_norm: bool = False
     """Whether all vertices have the same Euclidean norm."""
+    _projection_gap: float | None = None
 
     def __init__(self, *, psi: Regularizer | None = None, norm: float | None = None) -> None:
         if psi is not None:
@@ -122,6 +124,15 @@ class OutputSpace(ABC):
         for derived in ("lam", "lam2"):
             twin.__dict__.pop(derived, None)
         OutputSpace.__init__(twin, psi=psi)
+        return twin
+
+    def accurate_to(self, gap: float) -> Self:
+        """The same space whose iterative predictions may stop at this gap of Ψ − ⟨θ, ·⟩.
+
+        An inexact prediction costs at most its gap in every guarantee, and fewer oracle calls.
+        """
+        twin = copy.copy(self)
+        twin._projection_gap = as_positive(gap, "gap") / self.psi.scale
         return twin
 
     # --- oracles -------------------------------------------------------------------------------------
@@ -163,7 +174,9 @@ class OutputSpace(ABC):
         """Return the Euclidean projection of `point` on conv(Y); the gap is that of ½‖y − point‖²."""
         from osp_core.frank_wolfe import Quadratic, minimize
 
-        result = minimize(self.lmo, Quadratic(point))
+        # The engine stops at gap ≤ tol·(1 + ½‖y‖²).
+        tol = None if self._projection_gap is None else self._projection_gap / (1.0 + 0.5 * self.max_square)
+        result = minimize(self.lmo, Quadratic(point), tol=tol)
         return Prediction(result.point, result.combination, result.gap, result.status, result.lmo_calls)
 
     def kl_project(self, log_weights: Array) -> Prediction:
