@@ -261,3 +261,66 @@ def test_a_copied_predictor_goes_its_own_way(simplex):
     before = fingerprint(twin)
     predictor.step([0.1, 0, 0, 0], "a")
     assert fingerprint(twin) == before
+
+
+class Menus(osp.OutputSpace):
+    """One of the items on the menu of the day: the context is the menu."""
+
+    dim = 3
+    nu = np.sqrt(2)
+    zero_one = equal_norm = True
+
+    def __init__(self, menu=(0, 1, 2)):
+        super().__init__()
+        self.menu = list(menu)
+
+    def lmo(self, cost):
+        return np.eye(3)[min(self.menu, key=lambda item: (cost[item], item))]
+
+    def at(self, context):
+        return self if context is None else Menus(context)
+
+    def target_loss(self):
+        return osp.zero_one
+
+
+def test_the_instance_of_a_round_is_given_by_its_context(rng):
+    space = Menus()
+    predictor = osp.OnlinePredictor(space, 2, seed=0)
+    teacher = rng.standard_normal((3, 2))
+    menus = [[0, 1], [1, 2], [0, 2], [0, 1, 2]]
+    for t in range(200):
+        x = rng.standard_normal(2)
+        x /= np.linalg.norm(x)
+        menu = menus[t % 4]
+        record = predictor.step(x, space.at(menu).lmo(-teacher @ x), context=menu)
+        assert int(np.argmax(record.vertex)) in menu
+        assert int(np.argmax(predictor.predict(x, context=menu))) in menu
+    assert predictor.guarantee().value > 0
+    with pytest.raises(osp.NotAVertexError):
+        predictor.step(x, np.eye(3)[2], context=[0, 1])  # not on the menu of that round
+
+
+def test_inexact_predictions_add_no_more_than_was_allowed():
+    def cheapest(cost):
+        chosen = np.zeros(12)
+        chosen[np.argsort(cost, kind="stable")[:4]] = 1.0
+        return chosen
+
+    space = osp.space_from_lmo(cheapest, 12, target=osp.mismatch)
+    data = stream(space, rounds=80)
+    exact, coarse = (
+        osp.OnlinePredictor(space, 4, seed=0),
+        osp.OnlinePredictor(space, 4, inexactness=2.0, seed=0),
+    )
+    osp.run(exact, data)
+    trace = osp.run(coarse, data)
+    rounds = np.arange(1, 81)
+    assert (trace.gap <= 2.0 / (rounds * (rounds + 1)) * (1 + 1e-9)).all()
+    assert 1e-3 < coarse.summary().total_gap <= 2.0
+    surplus = coarse.guarantee(norm_U=3.0).value - exact.guarantee(norm_U=3.0).value
+    assert 0 < surplus <= 2.0
+    comparator = osp.best_comparator(space, *data.arrays(), coarse.gap)
+    assert (
+        trace.regret(comparator) <= coarse.guarantee(norm_U=float(np.linalg.norm(comparator.weights))).value
+    )
