@@ -259,7 +259,7 @@ def _assess(
 
 def _no_worse(gap: SurrogateGap, reference: SurrogateGap) -> bool:
     """Whether what holds with the constants of `reference` holds with those of `gap`."""
-    if gap.a is None or reference.a is None or gap.b is None or reference.b is None:
+    if gap.a is None or reference.a is None:
         return False
     return gap.a >= reference.a and gap.b <= reference.b
 
