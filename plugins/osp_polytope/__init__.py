@@ -1,0 +1,1 @@
+"""The polytope plugin: bring your own constraints."""
