@@ -96,7 +96,8 @@ class IndexAtoms:
         # vertices with equally many ones: it is taken out, and put back times the exact difference.
         shift = float(gradient.mean())
         counts = np.diff(self._bounds())
-        return self.products(gradient - shift) + shift * (counts - counts[0])
+        slopes: Array = self.products(gradient - shift) + shift * (counts - counts[0])
+        return slopes
 
     def combine(self, weights: Array) -> Array:
         result: Array = self._kernels.atom_combination(self._used(), self._bounds(), weights, self.dim)

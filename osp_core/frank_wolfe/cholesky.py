@@ -34,19 +34,18 @@ class AffineFactor:
 
     @classmethod
     def of(cls, gram: Array) -> AffineFactor | None:
-        """Factor a whole Gram matrix, or return None when it is close to singular."""
-        from scipy.linalg.lapack import dtrtri
+        """Factor a whole Gram matrix, which is overwritten; None when it is close to singular."""
+        from scipy.linalg.lapack import dpotrf, dtrtri
 
-        sigma = float(gram.diagonal().max())
-        try:
-            lower = np.linalg.cholesky(gram + sigma)
-        except np.linalg.LinAlgError:
+        factor = cls(float(gram.diagonal().max()))
+        factor.size = gram.shape[0]
+        # In place on the transpose, which LAPACK takes without a copy: there may be thousands of vectors.
+        gram += factor.sigma
+        lower, failed = dpotrf(gram.T, lower=1, overwrite_a=1)
+        if failed or lower.diagonal().min() ** 2 < 1e-6 * factor.sigma:
             return None
-        if lower.diagonal().min() ** 2 < 1e-6 * sigma:
-            return None
-        factor = cls(sigma)
-        factor.size = lower.shape[0]
-        factor._packed = dtrtri(lower, lower=1)[0][np.tril_indices(factor.size)]
+        inverse, _ = dtrtri(lower, lower=1, overwrite_c=1)
+        factor._packed = np.concatenate([inverse[row, : row + 1] for row in range(factor.size)])
         factor._ones = factor.solve(np.ones(factor.size))[1]
         return factor
 

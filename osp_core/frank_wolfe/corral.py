@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from osp_core.errors import Array
+from osp_core.errors import Array, NumericalError
 from osp_core.frank_wolfe.active_set import NEGLIGIBLE, ActiveSet
 from osp_core.frank_wolfe.cholesky import AffineFactor
 from osp_core.frank_wolfe.objectives import Quadratic
@@ -91,6 +91,8 @@ class Corral:
 
     def _advance(self, step: Array) -> float:
         """Change the weights by `step`, or by the part of it that leaves none negative; return that part."""
+        if not np.isfinite(step).all():
+            raise NumericalError("The min-norm-point method broke down; use BlendedPairwise() instead.")
         weights = self.active.weights
         ratios = _ratios(weights, -step)
         length = min(1.0, float(ratios.min()))

@@ -46,7 +46,9 @@ class MinNormPoint:
         if self._major_cycles(search, corral, objective):
             return
         BlendedPairwise().run(search)
-        Corral(search.active)  # brings the atoms back to at most dim + 1, with the same mean
+        if len(search.active) > search.active.dim + 1:
+            Corral(search.active)  # Carathéodory: the same mean, but for rounding, with fewer atoms
+            search.forget_certificate()
 
     def _major_cycles(self, search: Search, corral: Corral, objective: Quadratic) -> bool:
         """Run until settled or stopped; False when another method should take over."""
@@ -55,7 +57,7 @@ class MinNormPoint:
         for _ in range(limit):
             if not search.proceed():
                 return True
-            view = self._refined(search, corral, objective)
+            view = _refined(search, corral, objective)
             if search.close_enough(view):
                 return True
             answer = _recalled(search, view, _ENOUGH * last_gap)
@@ -71,29 +73,37 @@ class MinNormPoint:
                 return False
         return False
 
-    def _refined(self, search: Search, corral: Corral, objective: Quadratic) -> View:
-        """Look, after repeating the solve while its error is visible: cheaper than an oracle call."""
-        for attempt in range(4):
-            view = search.look()
-            worst, best = int(np.argmax(view.slopes)), int(np.argmin(view.slopes))
-            spread = float(view.slopes[worst] - view.slopes[best])
-            if spread <= 0.1 * search.target(view):
-                break
-            atoms = search.active.atoms
-            if spread <= search.rounding(view, atoms.dense(worst) - atoms.dense(best)):
-                break
-            if attempt == 1:
-                corral.refactor()
-            corral.settle(objective)
-        return view
+
+def _refined(search: Search, corral: Corral, objective: Quadratic) -> View:
+    """Look, after repeating the solve while its error is visible: cheaper than an oracle call."""
+    view = search.look()
+    for attempt in range(3):
+        if _is_settled(search, view):
+            break
+        if attempt == 1:
+            corral.refactor()
+        corral.settle(objective)
+        view = search.look()
+    return view
+
+
+def _is_settled(search: Search, view: View) -> bool:
+    """Whether the slopes of all atoms are equal, as they are at the minimiser over the affine hull."""
+    worst, best = int(np.argmax(view.slopes)), int(np.argmin(view.slopes))
+    spread = float(view.slopes[worst] - view.slopes[best])
+    if spread <= 0.1 * search.target(view):
+        return True
+    atoms = search.active.atoms
+    return spread <= search.rounding(view, atoms.dense(worst) - atoms.dense(best))
 
 
 def _recalled(search: Search, view: View, enough: float) -> Answer | None:
     """A cached vertex that promises more than `enough`, if there is one: it spares an oracle call."""
     answer = search.recall(view)
-    if answer is None or answer.gap <= max(enough, search.target(view)):
+    if answer is None or search.active.find(answer.vertex) is not None:
         return None
-    return answer if answer.gap > search.rounding(view, view.point - answer.vertex) else None
+    least = max(enough, search.target(view), search.rounding(view, view.point - answer.vertex))
+    return answer if answer.gap > least else None
 
 
 def _enter(corral: Corral, objective: Quadratic, answer: Answer) -> bool:

@@ -85,7 +85,7 @@ class Search:
     def proceed(self) -> bool:
         """Count one more iteration, unless a limit or the callback forbids it."""
         limits = self.limits
-        self._certified = False  # the step since the last look moved the point
+        self.forget_certificate()  # a step has moved the point
         if limits.callback is not None and self.iterations and limits.callback(self._progress()):
             self.status = Status.INTERRUPTED
         elif limits.time_limit is not None and self.seconds > limits.time_limit:
@@ -148,6 +148,10 @@ class Search:
             self._noisy += 1
         return self._noisy > 100
 
+    def forget_certificate(self) -> None:
+        """Note that the last certified gap no longer belongs to the current point."""
+        self._certified = False
+
     def close_enough(self, view: View) -> bool:
         """Whether the point is as near to the centre as was asked for."""
         limit = self.limits.distance_tol
@@ -165,6 +169,7 @@ class Search:
 
     @property
     def seconds(self) -> float:
+        """Time since the run began."""
         return time.perf_counter() - self._start
 
     def result(self) -> Result:
