@@ -113,7 +113,8 @@ class Hypercube(ZeroOneSpace):
 
     def sample_vertex(self, point: Array, rng: np.random.Generator) -> Array:
         """Draw every label on its own."""
-        return (rng.random(self.dim) < self._probabilities(point)).astype(np.float64)
+        inside = self._probabilities(point)  # refuses a bad point before a number is drawn
+        return (rng.random(self.dim) < inside).astype(np.float64)
 
     def sample_many(self, points: ArrayLike, rng: np.random.Generator) -> Array:
         inside = self._probabilities(as_rows(points, self.dim, "points"))

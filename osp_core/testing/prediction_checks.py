@@ -1,0 +1,178 @@
+"""Checks of predictions ŷ(θ) and of the Fenchel–Young loss they make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from osp_core.decoding import RandomizedDecoder
+from osp_core.errors import Array, UnsupportedError
+from osp_core.losses import FenchelYoungLoss
+from osp_core.predictions import Prediction
+from osp_core.spaces import OutputSpace
+from osp_core.testing.report import NotApplicable
+from osp_core.testing.sample import RELATIVE, Sample, show
+from osp_core.testing.slow_twins import brute_force_prediction, hull_distance
+
+
+def check_prediction_is_feasible(space: OutputSpace, rng: np.random.Generator) -> None:
+    """ŷ lies in conv(Y): no linear cost separates it, and for listed outputs it is a mixture of them."""
+    sample = Sample.of(space, rng)
+    size = 1.0 + np.abs(sample.outputs).max()
+    costs = rng.standard_normal((8, space.dim))
+    lowest = np.array([space.lmo(cost) @ cost for cost in costs])
+    for theta, prediction in zip(sample.thetas, sample.predictions, strict=True):
+        point = prediction.point
+        assert point.shape == (space.dim,), f"predict returned shape {point.shape} instead of ({space.dim},)."
+        assert np.isfinite(point).all(), f"predict({show(theta)}) is {show(point)}."
+        excess = lowest - costs @ point
+        assert excess.max() <= RELATIVE * size * space.dim, (
+            f"predict({show(theta)}) = {show(point)} is outside conv(Y): a linear cost is lower there than "
+            "at "
+            f"every vertex, by {excess.max():.3g}."
+        )
+        if sample.enumerated is not None and len(sample.enumerated) <= 200:
+            distance = hull_distance(sample.enumerated, point)
+            assert distance <= 1e-7 * size, f"predict({show(theta)}) is {distance:.3g} away from conv(Y)."
+
+
+def check_prediction_is_optimal(space: OutputSpace, rng: np.random.Generator) -> None:
+    """ŷ maximises ⟨θ, y⟩ − Ψ(y): the first-order condition, by one oracle call, holds to its stated gap."""
+    sample = Sample.of(space, rng)
+    checked = 0
+    for theta, prediction in zip(sample.thetas, sample.predictions, strict=True):
+        assert prediction.gap >= 0, f"predict({show(theta)}) states the negative gap {prediction.gap}."
+        slope = _finite_gradient(space, prediction)
+        if slope is None:
+            continue
+        checked += 1
+        ascent = theta - slope
+        vertex = space.lmo(-ascent)
+        gap = float(ascent @ (vertex - prediction.point))
+        size = 1.0 + np.abs(theta).max() + np.abs(slope).max()
+        tolerance = RELATIVE * size * (1.0 + np.abs(vertex).sum())
+        assert gap <= prediction.gap * (1 + 1e-6) + tolerance, (
+            f"predict({show(theta)}) = {show(prediction.point)} is not optimal: ⟨θ, y⟩ − Ψ(y) rises towards "
+            f"{show(vertex)} with slope {gap:.10g}, while the stated gap is {prediction.gap:.3g}."
+        )
+    if not checked:
+        raise NotApplicable(f"{type(space.psi).__name__} has no finite gradient at any prediction")
+
+
+def check_prediction_matches_brute_force(space: OutputSpace, rng: np.random.Generator) -> None:
+    """ŷ is what a slow solver finds over the listed outputs."""
+    sample = Sample.of(space, rng)
+    if sample.enumerated is None or len(sample.enumerated) > 60:
+        raise NotApplicable("there are too many outputs to list")
+    tried = 0
+    for theta, prediction in zip(sample.thetas, sample.predictions, strict=True):
+        if tried >= 8 or not 1e-2 <= np.abs(theta).max() <= 20:
+            continue
+        slow, accuracy = brute_force_prediction(space.psi, sample.enumerated, theta)
+        tried += 1
+        distance = float(np.linalg.norm(slow - prediction.point))
+        blur = float(np.sqrt(prediction.gap / space.lam2))
+        assert distance <= blur + accuracy * (1.0 + np.abs(slow).max()), (
+            f"predict({show(theta)}) = {show(prediction.point)}, but the maximiser of ⟨θ, y⟩ − Ψ(y) over all "
+            "outputs "
+            f"is {show(slow)}, {distance:.3g} away."
+        )
+
+
+def check_fenchel_young_gradient(space: OutputSpace, rng: np.random.Generator) -> None:
+    """ŷ − y is the gradient of S(·; y): it lies between the two one-sided difference quotients."""
+    sample, loss = Sample.of(space, rng), FenchelYoungLoss(space)
+    step = 1e-4
+    for scale in (0.1, 1.0, 10.0):
+        theta = scale * rng.standard_normal(space.dim)
+        y = sample.labels[rng.integers(len(sample.labels))]
+        value, gradient = loss.value_and_gradient(theta, y)
+        assert value >= 0, f"S(θ; y) = {value} is negative at θ = {show(theta)}, y = {show(y)}."
+        for direction in _unit_directions(space.dim, rng):
+            above = loss.value(theta + step * direction, y) - value
+            below = value - loss.value(theta - step * direction, y)
+            slope = float(gradient @ direction)
+            rounding = 1e-11 * (1.0 + scale) * (1.0 + np.abs(sample.outputs).sum(axis=1).max())
+            blur = (rounding + 2 * space.predict(theta).gap) / step
+            # S is convex in θ, so the slope is between the quotients whatever its curvature.
+            assert below / step - blur <= slope <= above / step + blur, (
+                f"the gradient of S(·; y) is wrong at θ = {show(theta)}, y = {show(y)}: along "
+                f"{show(direction)} it "
+                f"gives {slope:.8g}, but the difference quotients are {below / step:.8g} and "
+                f"{above / step:.8g}."
+            )
+
+
+def check_fenchel_young_value(space: OutputSpace, rng: np.random.Generator) -> None:
+    """S(θ; y) = max_u {⟨θ, u⟩ − Ψ(u)} + Ψ(y) − ⟨θ, y⟩, never below what any u of the hull gives."""
+    sample, psi = Sample.of(space, rng), space.psi
+    try:
+        values = np.asarray(psi.value(sample.labels))
+    except UnsupportedError as error:
+        raise NotApplicable(str(error)) from error
+    rivals = np.vstack([sample.labels, sample.hull_points])
+    rival_values = np.asarray(psi.value(rivals))
+    for i, theta in enumerate(sample.thetas):
+        lower = (rivals @ theta - rival_values).max() + values - sample.labels @ theta
+        lack = lower - sample.losses[i] - sample.loss_rounding[i] * 10
+        j = int(np.argmax(lack))
+        assert lack[j] <= 0, (
+            f"S(θ; y) = {sample.losses[i, j]:.10g} is below Ω*(θ) + Ω(y) − ⟨θ, y⟩ ≥ {lower[j]:.10g} at "
+            f"θ = {show(theta)}, y = {show(sample.labels[j])}."
+        )
+
+
+def check_large_scores(space: OutputSpace, rng: np.random.Generator) -> None:
+    """Nothing is NaN or infinite, and ŷ is nearly a best vertex, at |θ| = 1e8; nor at 0 and 1e−8."""
+    sample, loss, decoder = Sample.of(space, rng), FenchelYoungLoss(space), RandomizedDecoder(space)
+    extremes = [np.zeros(space.dim), np.ones(space.dim), rng.standard_normal(space.dim)]
+    extremes += [np.eye(space.dim)[0], -np.eye(space.dim)[-1], np.sign(rng.standard_normal(space.dim))]
+    for scale in (1e-8, 1e8):
+        for theta in scale * np.array(extremes):
+            prediction = space.predict(theta)
+            best = space.lmo(-theta)
+            y = sample.labels[rng.integers(len(sample.labels))]
+            numbers: dict[str, Any] = {
+                "ŷ": prediction.point,
+                "gap": prediction.gap,
+                "S(θ; y)": loss.at(theta, prediction, y)[0],
+                "S(θ; best vertex)": loss.at(theta, prediction, best)[0],
+                "nearest vertex": space.nearest_vertex(prediction.point),
+                "p": decoder.law(prediction).p,
+                "sampled vertex": space.sample_vertex(prediction.point, rng),
+            }
+            for name, number in numbers.items():
+                assert np.isfinite(number).all(), f"{name} = {number} at θ = {show(theta)}."
+            _check_nearly_best(space, sample, theta, prediction, best)
+
+
+def _check_nearly_best(
+    space: OutputSpace, sample: Sample, theta: Array, prediction: Prediction, best: Array
+) -> None:
+    # ⟨θ, best − ŷ⟩ ≤ Ψ(best) − Ψ(ŷ) + gap, and S(0; ·) bounds how much Ψ varies over the hull.
+    zero = space.predict(np.zeros(space.dim))
+    spread = float(space.psi.loss(space, np.zeros(space.dim), best, zero)) + zero.gap
+    lag = float(theta @ (best - prediction.point))
+    size = np.abs(theta).max() * (1.0 + np.abs(sample.outputs).sum(axis=1).max())
+    assert lag <= spread + prediction.gap + 1e-12 * size, (
+        f"predict({show(theta)}) = {show(prediction.point)} is worse than the vertex {show(best)}: by "
+        f"{lag:.6g} in "
+        f"⟨θ, ·⟩, where Ψ can account for {spread:.6g} at most."
+    )
+
+
+def _finite_gradient(space: OutputSpace, prediction: Prediction) -> Array | None:
+    """∇Ψ(ŷ), or None where it is unknown or infinite."""
+    try:
+        with np.errstate(all="ignore"):
+            slope = np.asarray(space.psi.gradient(prediction.point))
+    except UnsupportedError as error:
+        raise NotApplicable(str(error)) from error
+    return slope if np.isfinite(slope).all() else None
+
+
+def _unit_directions(dim: int, rng: np.random.Generator) -> list[Array]:
+    axes = list(rng.permutation(np.eye(dim))[:4])
+    random = rng.standard_normal((3, dim))
+    return axes + list(random / np.linalg.norm(random, axis=1, keepdims=True))

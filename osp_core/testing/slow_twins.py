@@ -1,0 +1,75 @@
+"""Slow, obvious solvers over a list of vertices, to compare fast predictions with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from osp_core.errors import Array
+from osp_core.regularizers import GibbsEntropy, Regularizer, SquaredNorm
+from osp_core.testing.report import NotApplicable
+
+
+def brute_force_prediction(psi: Regularizer, vertices: Array, theta: Array) -> tuple[Array, float]:
+    """Return argmax ⟨θ, y⟩ − Ψ(y) over the hull of the rows, and how accurate the answer is."""
+    if isinstance(psi, SquaredNorm):
+        return hull_projection(vertices, theta / psi.scale), 1e-7
+    if isinstance(psi, GibbsEntropy):
+        return gibbs_marginals(vertices, theta / psi.scale), 1e-10
+    try:
+        psi.value(vertices[0]), psi.gradient(vertices.mean(axis=0))
+    except NotImplementedError as error:
+        raise NotApplicable(str(error)) from error
+    return _maximise_over_weights(psi, vertices, theta), 2e-3
+
+
+def hull_projection(vertices: Array, point: Array) -> Array:
+    """Return the Euclidean projection of `point` on the hull of the rows, by non-negative least squares.
+
+    For any s > 0, min ‖Σ wᵢ(vᵢ − point)‖² + s²(Σ wᵢ − 1)² over w ≥ 0 has a multiple of the right weights as
+    solution: both terms only fix the sum of w, not its direction.
+    """
+    from scipy.optimize import nnls
+
+    shifted = vertices - point
+    size = float(np.abs(shifted).max()) or 1.0
+    system = np.vstack([shifted.T / size, np.ones(len(vertices))])
+    weights, _ = nnls(system, np.append(np.zeros(vertices.shape[1]), 1.0))
+    return np.asarray(weights @ vertices / weights.sum())
+
+
+def hull_distance(vertices: Array, point: Array) -> float:
+    """Return the Euclidean distance of `point` from the hull of the rows."""
+    return float(np.linalg.norm(hull_projection(vertices, point) - point))
+
+
+def gibbs_marginals(vertices: Array, theta: Array) -> Array:
+    """Return the mean of the rows under weights ∝ exp⟨θ, row⟩."""
+    scores = vertices @ theta
+    weights = np.exp(scores - scores.max())
+    return np.asarray(weights @ vertices / weights.sum())
+
+
+def _maximise_over_weights(psi: Regularizer, vertices: Array, theta: Array) -> Array:
+    """Sequential quadratic programming over the weights of the vertices."""
+    from scipy.optimize import minimize
+
+    tiny = 1e-12  # entropies have no gradient at 0 or 1
+
+    def objective(weights: Array) -> tuple[float, Array]:
+        y = np.clip(weights @ vertices, tiny, None)
+        y = np.clip(y, None, 1.0 - tiny) if vertices.max() <= 1.0 else y
+        slope = np.asarray(psi.gradient(y)) - theta
+        return float(psi.value(y)) - float(theta @ y), vertices @ slope
+
+    count = len(vertices)
+    found = minimize(
+        objective,
+        np.full(count, 1.0 / count),
+        jac=True,
+        method="SLSQP",
+        bounds=[(0.0, 1.0)] * count,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1.0, "jac": lambda w: np.ones(count)},
+        options={"maxiter": 400, "ftol": 1e-14},
+    )
+    weights = np.maximum(found.x, 0.0)
+    return np.asarray(weights @ vertices / weights.sum())
