@@ -25,16 +25,17 @@ from osp_core.errors import (
     UnknownNameError,
     UnsupportedError,
 )
+from osp_core.exploration import UniformExploration
 from osp_core.frank_wolfe import Status
-from osp_core.guarantees import Bound, SurrogateGap, scale_for_gap, surrogate_gap
+from osp_core.guarantees import Bound, SurrogateGap, margin, scale_for_gap, surrogate_gap
 from osp_core.hooks import Registration, hookimpl, hookspec
-from osp_core.learners import OGD, OnlineLearner, RunSummary
+from osp_core.learners import OGD, AdaptiveOGD, OnlineLearner, ParameterFree, PolyakOGD, RunSummary
 from osp_core.losses import FenchelYoungLoss
 from osp_core.models import FeatureModel, LinearModel, Model
 from osp_core.predictions import Prediction, Predictions
 from osp_core.product import Product
 from osp_core.product import Product as product
-from osp_core.protocol import OnlinePredictor, Play, Round, run
+from osp_core.protocol import OnlinePredictor, run
 from osp_core.registry import (
     list_learners,
     list_spaces,
@@ -46,8 +47,9 @@ from osp_core.registry import (
     unregister,
 )
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
+from osp_core.rounds import Play, Round
 from osp_core.spaces import Block, OutputSpace, ZeroOneSpace
-from osp_core.streams import Stream
+from osp_core.streams import AdversarialStream, Stream
 from osp_core.targets import (
     AffineLoss,
     absolute,
@@ -67,6 +69,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "OGD",
+    "AdaptiveOGD",
+    "AdversarialStream",
     "AffineLoss",
     "BinaryEntropy",
     "Block",
@@ -95,8 +99,10 @@ __all__ = [
     "OracleError",
     "OspError",
     "OutputSpace",
+    "ParameterFree",
     "Play",
     "PluginError",
+    "PolyakOGD",
     "Prediction",
     "Predictions",
     "Product",
@@ -111,6 +117,7 @@ __all__ = [
     "Stream",
     "SurrogateGap",
     "Trace",
+    "UniformExploration",
     "UnknownNameError",
     "UnsupportedError",
     "Vertices",
@@ -129,6 +136,7 @@ __all__ = [
     "make_learner",
     "make_space",
     "make_stream",
+    "margin",
     "mismatch",
     "ndcg",
     "product",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,59 +13,11 @@ from osp_core.guarantees import Bound, SurrogateGap, surrogate_gap
 from osp_core.learners import OGD, OnlineLearner, RunSummary
 from osp_core.losses import FenchelYoungLoss
 from osp_core.models import LinearModel, Model
+from osp_core.rounds import Assessment, Instance, Play, Round
 from osp_core.spaces import OutputSpace
+from osp_core.streams import Stream
 from osp_core.targets import AffineLoss, RoundLoss
 from osp_core.trace import Trace
-
-
-@dataclass(frozen=True, eq=False)
-class Instance:
-    """The space of a round, with the loss and the decoder on it."""
-
-    space: OutputSpace
-    loss: FenchelYoungLoss
-    decoder: Decoder
-    covered: bool
-    """Whether its constants are no worse than those the guarantee was computed with."""
-
-
-@dataclass(frozen=True, eq=False)
-class Play:
-    """What was played for an input, kept until its feedback comes."""
-
-    label: Any
-    vertex: Array
-    law: Law
-    theta: Array
-    x: Any
-    number: int
-    instance: Instance
-
-
-@dataclass(frozen=True, eq=False)
-class Round:
-    """What a round was and what it cost; see `Trace` for the numbers."""
-
-    label: Any
-    vertex: Array
-    y: Array
-    law: Law
-    target_loss: float
-    expected_loss: float
-    surrogate_loss: float
-    p: float
-    gap: float
-
-
-@dataclass(frozen=True, eq=False)
-class _Assessment:
-    """A round judged, before anything is changed."""
-
-    target_loss: float
-    expected_loss: float
-    surrogate_loss: float
-    score_gradient: Array
-    gap: float
 
 
 class OnlinePredictor:
@@ -92,6 +43,8 @@ class OnlinePredictor:
     inexactness : float, optional
         Let iterative predictions stop early: round t at a gap of inexactness/(t(t + 1)) of the loss, so that
         all rounds together add at most `inexactness` to the bound. To machine precision otherwise.
+    verify : bool
+        Check in every round that E L ≤ (1 − a)·S (Lemma 4) and ‖∇S‖² ≤ b·S, and refuse the round otherwise.
     seed : int, optional
         Of the generator that randomises the plays.
     """
@@ -108,6 +61,7 @@ class OnlinePredictor:
         decoder: Decoder | None = None,
         feature_bound: float = 1.0,
         inexactness: float | None = None,
+        verify: bool = False,
         seed: int | None = None,
     ) -> None:
         if loss is not None and loss.space is not space:
@@ -122,6 +76,7 @@ class OnlinePredictor:
         self.learner = learner if learner is not None else OGD()
         self.learner.start(self.model.shape(space.dim), gap=self.gap)
         self.inexactness = None if inexactness is None else as_positive(inexactness, "inexactness")
+        self.verify = verify
         self.rng = np.random.default_rng(seed)
         self._plays = 0
         self._waiting: set[int] = set()
@@ -140,6 +95,11 @@ class OnlinePredictor:
         _, theta = self._scores(x, space)
         return space.to_label(space.nearest_vertex(space.predict(theta).point))
 
+    def law(self, x: Any, *, context: Any = None) -> Law:
+        """Return the distribution that `play` would draw from: what an adaptive adversary may look at."""
+        instance = self._instance(context)
+        return self._law(instance, self._scores(x, instance.space)[1])
+
     def play(self, x: Any, *, context: Any = None) -> Play:
         """Play a random output for x; its feedback goes to `learn`, now or later."""
         instance = self._instance(context)
@@ -151,8 +111,8 @@ class OnlinePredictor:
         if play.number not in self._waiting:
             raise InvalidInputError(f"Play {play.number} waits for no feedback: it was learned from before.")
         truth, round_loss = self.target.reveal(play.instance.space, y)
-        seen = _assess(play.instance, play.theta, play.law, truth, round_loss, play.vertex)
-        return self._commit_learning(play, truth, seen)
+        seen = self._assess(play.instance, play.x, play.theta, play.law, truth, round_loss)
+        return self._commit_learning(play, truth, seen, round_loss(play.vertex))
 
     def step(self, x: Any, y: Any, *, context: Any = None) -> Round:
         """Play for x, then learn from y. If anything is wrong with either, nothing changes.
@@ -163,35 +123,107 @@ class OnlinePredictor:
         truth, round_loss = self.target.reveal(instance.space, y)
         read, theta = self._scores(x, instance.space)
         law = self._law(instance, theta)
-        seen = _assess(instance, theta, law, truth, round_loss, law.nearest)  # raises before anything changes
+        seen = self._assess(instance, read, theta, law, truth, round_loss)  # raises before anything changes
         play = self._commit_play(instance, read, theta, law)
-        return self._commit_learning(play, truth, replace(seen, target_loss=round_loss(play.vertex)))
+        return self._commit_learning(play, truth, seen, round_loss(play.vertex))
+
+    def state(self) -> dict[str, Any]:
+        """Everything that later rounds depend on, as arrays and JSON values."""
+        return {
+            "learner": self.learner.state(),
+            "rng": self.rng.bit_generator.state,
+            "plays": self._plays,
+            "delay": self._delay,
+            "total_gap": self._total_gap,
+            "certified": self._certified,
+        }
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        """Continue from what `state` returned; plays that waited for feedback are forgotten."""
+        rng = np.random.default_rng()
+        rng.bit_generator.state = state["rng"]  # refuses another generator's state
+        self.learner.load_state(state["learner"])
+        self.rng, self._waiting = rng, set()
+        self._plays, self._delay = int(state["plays"]), int(state["delay"])
+        self._total_gap, self._certified = float(state["total_gap"]), bool(state["certified"])
+
+    def save(
+        self, path: Any, *, extra: Mapping[str, Any] | None = None, forget_waiting: bool = False
+    ) -> None:
+        """Write a checkpoint, atomically.
+
+        Parameters
+        ----------
+        path : path
+        extra : mapping, optional
+            JSON values to keep with it; `read_checkpoint` gives them back.
+        forget_waiting : bool
+            Save although plays wait for feedback, which the file will not remember.
+        """
+        from osp_core.saving import save_predictor
+
+        if self._waiting and not forget_waiting:
+            raise InvalidInputError(
+                f"{len(self._waiting)} plays wait for feedback and would be forgotten. Learn from "
+                "them first, or save(path, forget_waiting=True)."
+            )
+        save_predictor(self, path, extra)
+
+    @classmethod
+    def load(cls, path: Any, **parts: Any) -> OnlinePredictor:
+        """Read a checkpoint and continue exactly where it was written.
+
+        Parameters
+        ----------
+        path : path
+        **parts
+            `space`, `learner`, `target` or `decoder`, for those the file cannot make again: spaces that
+            were not made with `make_space`, unregistered learners, targets and decoders of your own.
+        """
+        from osp_core.saving import load_predictor
+
+        return load_predictor(cls, path, **parts)
 
     def summary(self) -> RunSummary:
         """What the run was like so far: the learner's bound asks for it."""
         return RunSummary(self.learner.rounds, self._delay, self._total_gap, self._certified)
 
-    def guarantee(self, kind: str = "expected", *, norm_U: float = 1.0) -> Bound:
-        """Return the bound on Σ E L − ΣS(U), ‖U‖ = norm_U, that holds for the learner and step that ran.
+    def guarantee(
+        self, kind: str = "expected", *, norm_U: float = 1.0, delta: float = 0.05, path_length: float = 0.0
+    ) -> Bound:
+        """Return a bound on the surrogate regret against ‖U‖ = norm_U that holds for what really ran.
 
         Parameters
         ----------
-        kind : {"expected"}
-            The regret in expectation over the plays, [SBTO24, Thm 7].
+        kind : {"expected", "high_probability", "online_to_batch", "nonstationary"}
+            Of Σ E L − ΣS(U) [SBTO24, Thm 7]; of ΣL − ΣS(U), with probability 1 − delta and at any time
+            [Thm 8]; of the risk of W̄ over that of U on independent data [Thm 11]; of Σ E L − ΣS_t(U_t) for
+            comparators that move.
         norm_U : float
             Frobenius norm of the comparator.
+        delta : float
+            For "high_probability": how likely the bound may fail.
+        path_length : float
+            For "nonstationary": Σ‖U_{t+1} − U_t‖.
         """
-        if kind != "expected":
-            raise InvalidInputError(f"There is no guarantee of kind {kind!r}; there is: expected.")
+        learner, gap, seen = self.learner, self.gap, self.summary()
+        kinds: dict[str, Callable[[], Bound | None]] = {
+            "expected": lambda: learner.bound(gap, seen, norm_U),
+            "high_probability": lambda: learner.high_probability_bound(gap, seen, norm_U, delta),
+            "online_to_batch": lambda: learner.online_to_batch_bound(gap, seen, norm_U),
+            "nonstationary": lambda: learner.nonstationary_bound(gap, seen, norm_U, path_length),
+        }
+        if kind not in kinds:
+            raise InvalidInputError(f"There is no guarantee of kind {kind!r}; there are: {', '.join(kinds)}.")
         if not self._certified:
             raise GuaranteeError(
                 "A round was decoded without a certificate: ν or the nearest output is not known on "
                 f"{self.space!r}, or a context has worse constants than it. Give nu=… and nearest_vertex, or "
                 "make the predictor with the worst instance."
             )
-        bound = self.learner.bound(self.gap, self.summary(), norm_U)
+        bound = kinds[kind]()
         if bound is None:
-            raise GuaranteeError(f"No theorem is known for the learner {self.learner!r}.")
+            raise GuaranteeError(f"No theorem of kind {kind!r} is known for {learner!r}; use OGD().")
         return bound
 
     def _instance(self, context: Any) -> Instance:
@@ -212,7 +244,7 @@ class OnlinePredictor:
                 f"x has norm {size:.6g}, above the feature bound {most:.6g}. Scale the inputs, or state a "
                 "larger feature_bound=… when the predictor is made."
             )
-        return read, self.model.scores(self.learner.weights, read)
+        return read, self.learner.scores(self.model, read)
 
     def _law(self, instance: Instance, theta: Array) -> Law:
         space = instance.space
@@ -228,9 +260,20 @@ class OnlinePredictor:
         self._waiting.add(self._plays)
         return Play(instance.space.to_label(vertex), vertex, law, theta, read, self._plays, instance)
 
-    def _commit_learning(self, play: Play, truth: Array, seen: _Assessment) -> Round:
-        gradient = self.model.gradient(seen.score_gradient, play.x)
-        self.learner.update(gradient, loss=seen.surrogate_loss, expected_loss=seen.expected_loss)
+    def _assess(
+        self, instance: Instance, read: Any, theta: Array, law: Law, truth: Array, round_loss: RoundLoss
+    ) -> Assessment:
+        """Judge a round from ŷ alone: nothing is predicted again, nothing is changed."""
+        value, score_gradient = instance.loss.at(theta, law.prediction, truth)
+        gradient = self.model.gradient(score_gradient, read)
+        expected, gap = law.expected_loss(round_loss), instance.loss.scale * law.prediction.gap
+        self.learner.admit(gradient, loss=value, expected_loss=expected)
+        if self.verify:
+            _verify(self.gap, expected, value + gap, gradient.squared_norm)
+        return Assessment(expected, value, gradient, gap)
+
+    def _commit_learning(self, play: Play, truth: Array, seen: Assessment, target_loss: float) -> Round:
+        self.learner.update(seen.gradient, loss=seen.surrogate_loss, expected_loss=seen.expected_loss)
         self._waiting.remove(play.number)
         self._delay = max(self._delay, self._plays - play.number)
         self._total_gap += seen.gap
@@ -240,7 +283,7 @@ class OnlinePredictor:
             play.vertex,
             truth,
             play.law,
-            seen.target_loss,
+            target_loss,
             seen.expected_loss,
             seen.surrogate_loss,
             float(np.mean(play.law.p)),
@@ -248,20 +291,30 @@ class OnlinePredictor:
         )
 
 
-def _assess(
-    instance: Instance, theta: Array, law: Law, truth: Array, round_loss: RoundLoss, played: Array
-) -> _Assessment:
-    """Judge a round from ŷ alone: nothing is predicted again, nothing is changed."""
-    value, score_gradient = instance.loss.at(theta, law.prediction, truth)
-    gap = instance.loss.scale * law.prediction.gap
-    return _Assessment(round_loss(played), law.expected_loss(round_loss), value, score_gradient, gap)
+def _verify(gap: SurrogateGap, expected_loss: float, surrogate_loss: float, squared_gradient: float) -> None:
+    """Check the two conditions of [SBTO24, Prop. 6] on a round."""
+    if gap.a is None:
+        raise GuaranteeError(f"There is nothing to verify: {gap.reason}")
+    slack = 1e-9 * (1.0 + surrogate_loss)
+    if expected_loss > (1.0 - gap.a) * surrogate_loss + slack:
+        raise GuaranteeError(
+            f"Lemma 4 fails: E L = {expected_loss:.9g} exceeds (1 − a)·S = "
+            f"{(1 - gap.a) * surrogate_loss:.9g}. A constant (ν, γ or λ) is wrong, or the predictions are "
+            "not optimal."
+        )
+    if squared_gradient > gap.b * surrogate_loss + gap.b * slack:
+        raise GuaranteeError(
+            f"‖∇S‖² = {squared_gradient:.9g} exceeds b·S = {gap.b * surrogate_loss:.9g}. λ is wrong, or the "
+            "predictions are not optimal."
+        )
 
 
 def _no_worse(gap: SurrogateGap, reference: SurrogateGap) -> bool:
     """Whether what holds with the constants of `reference` holds with those of `gap`."""
     if gap.a is None or reference.a is None:
         return False
-    return gap.a >= reference.a and gap.b <= reference.b
+    same_losses = gap.largest_loss <= reference.largest_loss * (1 + 1e-9)
+    return gap.a >= reference.a and gap.b <= reference.b and same_losses
 
 
 def run(
@@ -277,8 +330,9 @@ def run(
     Parameters
     ----------
     predictor : OnlinePredictor
-    X : array, sparse matrix or iterable
-        Inputs; or, without Y, an iterable of (x, y) pairs, which may be a generator.
+    X : array, sparse matrix, Stream or iterable
+        Inputs; or, without Y, a stream or an iterable of (x, y) pairs, which may be a generator. A stream may
+        look at the predictor before it chooses y: see `Stream.against`.
     Y : iterable, optional
         Outputs, as vertices or labels.
     progress : bool
@@ -295,7 +349,7 @@ def run(
 
     trace = Trace()
     total = _length(X, Y)
-    for number, (x, y) in enumerate(progress_bar(_pairs(X, Y), total, enabled=progress), start=1):
+    for number, (x, y) in enumerate(progress_bar(_pairs(predictor, X, Y), total, enabled=progress), start=1):
         try:
             record = predictor.step(x, y)
         except OspError as error:
@@ -307,9 +361,9 @@ def run(
     return trace
 
 
-def _pairs(X: Any, Y: Iterable[Any] | None) -> Iterator[tuple[Any, Any]]:
+def _pairs(predictor: OnlinePredictor, X: Any, Y: Iterable[Any] | None) -> Iterator[tuple[Any, Any]]:
     if Y is None:
-        yield from X
+        yield from X.against(predictor) if isinstance(X, Stream) else X
         return
     rows = (X[i : i + 1] for i in range(X.shape[0])) if hasattr(X, "tocsr") else iter(X)
     yield from zip(rows, Y, strict=True)

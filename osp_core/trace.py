@@ -10,7 +10,7 @@ from osp_core.errors import Array
 
 if TYPE_CHECKING:
     from osp_core.comparator import Comparator
-    from osp_core.protocol import Round
+    from osp_core.rounds import Round
 
 FIELDS = ("target_loss", "expected_loss", "surrogate_loss", "p", "gap")
 

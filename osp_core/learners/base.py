@@ -1,4 +1,4 @@
-"""What a learner owes: weights, an update, its state, and the bound that holds for it."""
+"""What a learner owes: weights, an update, its state, and the bounds that hold for it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.errors import Array, InvalidInputError
+from osp_core.errors import Array
 from osp_core.guarantees import Bound, SurrogateGap
-from osp_core.models import Gradient
+from osp_core.learners.weights import LazyWeights
+from osp_core.models import Gradient, Model
 
 
 @dataclass(frozen=True)
@@ -37,62 +38,92 @@ class RunSummary:
 
 
 class OnlineLearner(ABC):
-    """An online convex optimiser over the weights of a model, starting at W₁ = 0."""
+    """An online convex optimiser over the weights of a model, starting at W₁ = 0.
 
-    _weights: Array
-    _drift: Array
+    The weights are `multiplier` times a `LazyWeights` array. In `update`, a subclass calls `_begin_round`, so
+    that W_t enters the average, and then moves the array.
+    """
+
+    _array: LazyWeights
     rounds: int = 0
+    bounded: bool = False
+    """Whether the learner projects on a ball, for which the norm of the array must be tracked."""
 
     def start(self, shape: tuple[int, ...], *, gap: SurrogateGap | None = None) -> None:
         """Begin anew with zero weights; `gap` has the constants that default steps are made of."""
-        self._weights = np.zeros(shape)
-        self._drift = np.zeros(shape)
+        self._array = LazyWeights(shape, track_norm=self.bounded)
         self.rounds = 0
 
     @property
+    def multiplier(self) -> float:
+        """The number the array is multiplied with to give W_t."""
+        return 1.0
+
+    @property
     def weights(self) -> Array:
-        """W_t, the weights of the coming round. Read-only: a view that cannot be written to."""
-        view = self._weights.view()
+        """W_t, the weights of the coming round, read-only."""
+        factor, dense = self.multiplier, self._array.dense()
+        view = dense.view() if factor == 1.0 else factor * dense
         view.flags.writeable = False
         return view
+
+    def scores(self, model: Model, x: Any) -> Array:
+        """θ = the scores of W_t for a read input, without writing W_t out."""
+        factor = self.multiplier * self._array.factor
+        scores = model.scores(self._array.core, x)
+        return scores if factor == 1.0 else factor * scores
 
     @property
     def average_weights(self) -> Array:
         """W̄ = (W₁ + … + W_T)/T over the T rounds learned from, [SBTO24, Thm 11]."""
-        if self.rounds == 0:
-            return self._weights.copy()
-        return np.asarray(self._weights - self._drift / self.rounds)
+        return self._array.total() / max(1, self.rounds)
+
+    def admit(  # noqa: B027 — most learners take every gradient
+        self, gradient: Gradient, *, loss: float | None = None, expected_loss: float | None = None
+    ) -> None:
+        """Raise an error where `update` with these arguments would, without changing anything."""
 
     @abstractmethod
-    def update(self, gradient: Gradient, *, loss: float | None = None, expected_loss: float | None = None) -> None:
+    def update(
+        self, gradient: Gradient, *, loss: float | None = None, expected_loss: float | None = None
+    ) -> None:
         """Move from W_t to W_{t+1}, given ∇S_t(W_t), S_t(W_t) and E_t L_t."""
 
     def bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound | None:
         """The bound on Σ E L − ΣS(U) that holds for what ran; None where no theorem is known."""
         return None
 
+    def high_probability_bound(
+        self, gap: SurrogateGap, run: RunSummary, norm_U: float, delta: float
+    ) -> Bound | None:
+        """The bound on ΣL − ΣS(U) that holds with probability 1 − delta; None where no theorem is known."""
+        return None
+
+    def online_to_batch_bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound | None:
+        """The bound on the risk of W̄ over that of U; None where no theorem is known."""
+        return None
+
+    def nonstationary_bound(
+        self, gap: SurrogateGap, run: RunSummary, norm_U: float, path_length: float
+    ) -> Bound | None:
+        """The bound on Σ E L − ΣS_t(U_t) for comparators that move; None where no theorem is known."""
+        return None
+
     def state(self) -> dict[str, Any]:
         """Everything that later rounds depend on, as arrays and numbers."""
-        return {"weights": self._weights.copy(), "drift": self._drift.copy(), "rounds": self.rounds}
+        return {**self._array.state(), "rounds": self.rounds}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Continue from what `state` returned."""
-        weights, drift = np.array(state["weights"], dtype=np.float64), np.array(state["drift"], dtype=np.float64)
-        if weights.shape != self._weights.shape or drift.shape != weights.shape:
-            raise InvalidInputError(
-                f"The state has weights of shape {weights.shape}; this learner was started with {self._weights.shape}."
-            )
-        self._weights, self._drift, self.rounds = weights, drift, int(state["rounds"])
+        self._array.load_state(state)
+        self.rounds = int(state["rounds"])
 
-    def _move(self, gradient: Gradient, factor: float) -> None:
-        """W += factor·gradient, keeping Σ t·ΔW_t, from which W̄ follows without touching idle columns."""
-        gradient.add_to(self._weights, factor)
-        gradient.add_to(self._drift, self.rounds * factor)
+    def _begin_round(self) -> None:
+        """Count the round, and let W_t enter the average."""
+        self._array.accumulate(self.multiplier)
+        self.rounds += 1
 
-    def _shrink_to_ball(self, radius: float) -> None:
-        """Project W on the Frobenius ball of this radius."""
-        norm = float(np.linalg.norm(self._weights))
-        if norm > radius:
-            change = (radius / norm - 1.0) * self._weights
-            self._weights += change
-            self._drift += self.rounds * change
+
+def number(state: Mapping[str, Any], name: str) -> float:
+    """A number of a state, which may have become an array of one entry on its way through a file."""
+    return float(np.asarray(state[name]).reshape(()))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from osp_core.errors import GuaranteeError, InvalidInputError, as_positive
+from osp_core.errors import InvalidInputError, as_positive
 from osp_core.guarantees import Bound, SurrogateGap
-from osp_core.learners.base import OnlineLearner, RunSummary
+from osp_core.learners.base import OnlineLearner, RunSummary, number
+from osp_core.learners.premises import require_inside, require_no_delay, to_batch
 from osp_core.models import Gradient
 
 
@@ -26,6 +26,7 @@ class OGD(OnlineLearner):
     def __init__(self, step_size: float | None = None, radius: float | None = None) -> None:
         self.step_size = None if step_size is None else as_positive(step_size, "step_size")
         self.radius = None if radius is None else as_positive(radius, "radius")
+        self.bounded = radius is not None
         self._eta = self.step_size
 
     def __repr__(self) -> str:
@@ -35,7 +36,9 @@ class OGD(OnlineLearner):
         super().start(shape, gap=gap)
         if self.step_size is None:
             if gap is None:
-                raise InvalidInputError("OGD takes its step from a SurrogateGap; give step_size=… to run without one.")
+                raise InvalidInputError(
+                    "OGD takes its step from a SurrogateGap; give step_size=… to run without one."
+                )
             self._eta = gap.step_size if gap.certified else 1.0 / gap.b
 
     @property
@@ -45,29 +48,40 @@ class OGD(OnlineLearner):
             raise InvalidInputError("OGD has no step size before start().")
         return self._eta
 
-    def update(self, gradient: Gradient, *, loss: float | None = None, expected_loss: float | None = None) -> None:
-        self.rounds += 1
-        self._move(gradient, -self.eta)
+    def update(
+        self, gradient: Gradient, *, loss: float | None = None, expected_loss: float | None = None
+    ) -> None:
+        self._begin_round()
+        self._array.add(gradient, -self.eta)
         if self.radius is not None:
-            self._shrink_to_ball(self.radius)
+            self._array.shrink_to(self.radius)
 
     def bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
         """Thm 7 for the step that ran, with delays and inexact predictions accounted for."""
-        if self.radius is not None and norm_U > self.radius:
-            raise GuaranteeError(f"The comparator's norm {norm_U:.6g} exceeds the radius {self.radius:.6g} of the domain.")
-        if self.radius is not None and run.delay:
-            raise GuaranteeError("There is no bound for delayed feedback on a bounded domain; use OGD(radius=None).")
+        self._check_domain(run, norm_U)
         exact = gap.expected_bound(norm_U, step_size=self.eta, delay=run.delay)
-        if not run.total_gap:
-            return exact
-        # Σ E L ≤ (1 − a)·Σ(S̃ + g): what the predictions lack enters with the factor of ΣS(U).
-        inexactness = exact.surrogate_factor * run.total_gap
-        premises = (*exact.premises, f"predictions certified to a total gap of {run.total_gap:.3g}")
-        return replace(exact, value=exact.value + inexactness, premises=premises)
+        return exact.for_inexact_predictions(run.total_gap)
+
+    def high_probability_bound(
+        self, gap: SurrogateGap, run: RunSummary, norm_U: float, delta: float
+    ) -> Bound:
+        """Thm 8 in its anytime form, for the step that ran."""
+        self._check_domain(run, norm_U)
+        exact = gap.high_probability_bound(norm_U, delta, form="anytime", step_size=self.eta, delay=run.delay)
+        return exact.for_inexact_predictions(run.total_gap)
+
+    def online_to_batch_bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
+        """Thm 11 for the step that ran."""
+        return to_batch(self.bound(gap, run, norm_U), run)
 
     def state(self) -> dict[str, Any]:
         return {**super().state(), "eta": self.eta}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         super().load_state(state)
-        self._eta = as_positive(state["eta"], "eta of the state")
+        self._eta = as_positive(number(state, "eta"), "eta of the state")
+
+    def _check_domain(self, run: RunSummary, norm_U: float) -> None:
+        if self.radius is not None:
+            require_inside(norm_U, self.radius)
+            require_no_delay(run, "OGD on a bounded domain")

@@ -1,0 +1,285 @@
+"""The surrogate gap: a and b, and the bounds that follow from them.
+
+With E L ≤ (1 − a)·S (Lemma 4) and ‖∇S‖² ≤ b·S (Prop. 3), online gradient descent has finite surrogate
+regret, [SBTO24, Prop. 6 and Thm 7].
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from osp_core.decoding import Decoder
+from osp_core.errors import GuaranteeError, InvalidInputError, as_count, as_positive
+from osp_core.guarantees.bound import Bound
+from osp_core.guarantees.formulas import deviation_rate, parameter_free_supremum
+from osp_core.losses import FenchelYoungLoss
+from osp_core.spaces import OutputSpace
+from osp_core.targets import AffineLoss
+
+Constants = Literal["sharp", "paper"]
+Form = Literal["printed", "corrected", "anytime"]
+
+
+@dataclass(frozen=True, eq=False)
+class SurrogateGap:
+    """a and b of [SBTO24, Prop. 6] for a space, a target, a loss and a decoder.
+
+    Attributes
+    ----------
+    a : float or None
+        The surrogate gap, 1 − (decoding ratio)/(loss scale). Not positive: no guarantee. None: unknown.
+    b : float
+        ‖∇S_t(W)‖² ≤ b·S_t(W).
+    ratio : float or None
+        r with E L ≤ r·S for the unscaled loss.
+    reason : str
+        Why `a` is unknown, when it is.
+    """
+
+    a: float | None
+    b: float
+    loss: FenchelYoungLoss
+    target: AffineLoss | None
+    decoder: Decoder
+    feature_bound: float
+    constants: Constants
+    ratio: float | None
+    reason: str = ""
+
+    @property
+    def space(self) -> OutputSpace:
+        return self.loss.space
+
+    @property
+    def certified(self) -> bool:
+        """Whether a > 0: the premise of every bound."""
+        return self.a is not None and self.a > 0
+
+    @property
+    def step_size(self) -> float:
+        """η = 2·min(1/2, a)/b, the step of [SBTO24, Prop. 6]."""
+        return 2.0 * min(0.5, self.require_gap()) / self.b
+
+    @property
+    def coefficient(self) -> float:
+        """The factor of ‖U‖² in Thm 7: (1 − a)b/(4(1 − m)m) with m = min(1/2, a)."""
+        coefficient = self.expected_bound(1.0).coefficient
+        assert coefficient is not None
+        return coefficient
+
+    def expected_bound(self, norm_U: float, *, step_size: float | None = None, delay: int = 0) -> Bound:
+        """Bound Σ E L − ΣS(U) for any U of Frobenius norm `norm_U`, [SBTO24, Thm 7].
+
+        Parameters
+        ----------
+        norm_U : float
+        step_size : float, optional
+            The constant step that OGD uses; that of the theorem otherwise. Valid up to 2a/b.
+        delay : int
+            Feedback may come this many rounds late: b becomes (1 + 2·delay)·b.
+        """
+        a, b = self.require_gap(), (1 + 2 * delay) * self.b
+        eta = step_size if step_size is not None else 2.0 * min(0.5, a) / b
+        m = eta * b / 2.0  # min(1/2, a) for the step of the theorem
+        if not 0 < m <= a * (1 + 1e-12) or m >= 1:
+            raise GuaranteeError(
+                f"The step size {eta:.6g} is too long for a bound: with delays up to {delay} it must be at "
+                f"most 2a/b = {2 * a / b:.6g}. Use OGD(step_size={2 * min(0.5, a) / b:.6g})."
+            )
+        coefficient = (1.0 - a) * b / (4.0 * (1.0 - m) * m)
+        late = f", feedback at most {delay} rounds late" if delay else ""
+        premises = (*self.premises, f"OGD with step {eta:.6g} from W₁ = 0{late}")
+        return Bound(coefficient * _norm(norm_U) ** 2, premises, eta, coefficient, (1.0 - a) / (1.0 - m))
+
+    def high_probability_bound(
+        self,
+        norm_U: float,
+        delta: float,
+        *,
+        form: Form | None = None,
+        step_size: float | None = None,
+        delay: int = 0,
+    ) -> Bound:
+        """Bound ΣL − ΣS(U) with probability at least 1 − delta, [SBTO24, Thm 8].
+
+        Parameters
+        ----------
+        norm_U : float
+        delta : float
+            The probability that the bound may fail.
+        form : {"anytime", "corrected", "printed"}, optional
+            "anytime" holds for all rounds at once and against adaptive adversaries. "corrected" is Thm 8 with
+            the factor 1/(1 − a/2) that the last step of its proof loses; it needs labels that do not
+            depend on the plays. "printed" is Thm 8 as it stands. By default "printed" for the paper's
+            constants, "anytime" otherwise.
+        step_size : float, optional
+            The constant step that OGD uses; a/b otherwise, which is not the step of Thm 7. Only the "anytime"
+            form allows another one, below 2a/b.
+        delay : int
+            As in `expected_bound`; only for the "anytime" form.
+        """
+        a, delta = self.require_gap(), _probability(delta)
+        form = form or ("printed" if self.constants == "paper" else "anytime")
+        if form == "anytime":
+            eta = step_size if step_size is not None else a / ((1 + 2 * delay) * self.b)
+            m = eta * (1 + 2 * delay) * self.b / 2.0
+            reserved = self.with_reserve(delta, keep=max(m, a / 2.0))
+            return reserved.add_to(reserved.gap.expected_bound(norm_U, step_size=eta, delay=delay))
+        if form not in ("printed", "corrected"):
+            raise InvalidInputError(f"form must be 'printed', 'corrected' or 'anytime', got {form!r}.")
+        if delay or (step_size is not None and not math.isclose(step_size, a / self.b, rel_tol=1e-9)):
+            raise GuaranteeError(
+                f"The {form} form of Thm 8 needs the step a/b = {a / self.b:.6g} and no delay; use "
+                "form='anytime'."
+            )
+        lost = 1.0 if form == "printed" else 1.0 - a / 2.0
+        coefficient = (1.0 - a) * self.b / (a * lost)
+        deviation = self.largest_loss * math.log(1.0 / delta) / a
+        premises = (
+            *self.premises,
+            f"OGD with step {a / self.b:.6g} from W₁ = 0",
+            "labels that do not depend on the plays",
+            f"failure probability {delta:g}" + (" (as printed; see the errata)" if form == "printed" else ""),
+        )
+        return Bound(coefficient * _norm(norm_U) ** 2 + deviation, premises, a / self.b, coefficient)
+
+    def with_reserve(self, delta: float, *, keep: float | None = None) -> Reserve:
+        """Split the gap: `keep` (a/2 by default) stays for the regret, the rest pays for deviations of ΣL."""
+        a = self.require_gap()
+        kept = a / 2.0 if keep is None else keep
+        if not 0 < kept < a:
+            raise GuaranteeError(
+                f"The step leaves nothing of the gap a = {a:.6g} for deviations from the expectation. A "
+                f"bound with high probability needs a shorter one: OGD(step_size={a / self.b:.6g})."
+            )
+        tau = deviation_rate((1.0 - kept) / (1.0 - a))
+        cost = self.largest_loss / tau * math.log(1.0 / _probability(delta))
+        return Reserve(replace(self, a=kept), cost, delta)
+
+    def online_to_batch_bound(self, norm_U: float, T: int, *, step_size: float | None = None) -> Bound:
+        """Bound E L(ψ(W̄x); y) − E S(Ux; y) for W̄ = (W₁ + … + W_T)/T and i.i.d. data, [SBTO24, Thm 11]."""
+        rounds = as_count(T, "T")
+        return per_round(self.expected_bound(norm_U, step_size=step_size), rounds)
+
+    def adaptive_bound(self, B: float) -> Bound:
+        """Bound ΣE L − ΣS(U) for `AdaptiveOGD` on a domain of diameter B that contains U, [SBTO24, App. D.1].
+
+        The paper prints 2(1 − a)bB²/a. The regret √(2bB²·ΣS(W)) of the causal step gives more: with
+        x = ΣS(W) ≤ ΣS(U) + √(2bB²x), the surrogate regret is at most the largest of
+        min((1 − a)x, −ax + √(2bB²x)) over x, which is the coefficient of Thm 7 with 2B² for ‖U‖².
+        """
+        a, diameter = self.require_gap(), as_positive(B, "B")
+        printed = 2.0 * (1.0 - a) * self.b / a
+        m = min(0.5, a)
+        sharp = 2.0 * (1.0 - a) * self.b / (4.0 * (1.0 - m) * m)
+        coefficient = printed if self.constants == "paper" else sharp
+        premises = (*self.premises, f"AdaptiveOGD on a domain of diameter {diameter:.6g} that contains U")
+        return Bound(coefficient * diameter**2, premises)
+
+    def parameter_free_bound(
+        self, norm_U: float, *, lipschitz: float | None = None, wealth: float = 1.0
+    ) -> Bound:
+        """Bound ΣE L − ΣS(U) for `ParameterFree`, [SBTO24, App. D.2], with explicit constants."""
+        a, lip = (
+            self.require_gap(),
+            self.lipschitz if lipschitz is None else as_positive(lipschitz, "lipschitz"),
+        )
+        value = parameter_free_supremum(a, self.b, _norm(norm_U), lip, as_positive(wealth, "wealth"))
+        premises = (*self.premises, f"ParameterFree with wealth {wealth:g} and every ‖∇S_t‖ ≤ {lip:.6g}")
+        return Bound(value, premises)
+
+    def nonstationary_bound(
+        self, diameter: float, path_length: float = 0.0, *, step_size: float | None = None
+    ) -> Bound:
+        """Bound ΣE L − ΣS_t(U_t) for `PolyakOGD` against comparators that move by `path_length` in all.
+
+        (D/η)(D/2 + P) with η the last step, which is at least 2a/b.
+        """
+        a, D = self.require_gap(), as_positive(diameter, "diameter")
+        eta = 2.0 * a / self.b if step_size is None else as_positive(step_size, "step_size")
+        if not (path_length >= 0 and np.isfinite(path_length)):
+            raise InvalidInputError(f"path_length must be a non-negative number, got {path_length!r}.")
+        premises = (
+            *self.premises,
+            f"PolyakOGD on a domain of diameter {D:.6g} that contains every U_t, last step {eta:.6g}",
+            f"Σ‖U_(t+1) − U_t‖ ≤ {path_length:.6g}",
+        )
+        return Bound(D / eta * (D / 2.0 + path_length), premises, eta)
+
+    @property
+    def lipschitz(self) -> float:
+        """A bound of every ‖∇S_t(W)‖: C·(ℓ2 diameter of Y)·(loss scale)."""
+        return self.feature_bound * self.space.diameter2 * self.loss.scale
+
+    @property
+    def largest_loss(self) -> float:
+        """γ·D, an upper bound of the target loss of a round."""
+        if self.target is None:
+            raise GuaranteeError(f"The largest target loss is not known: {self.reason}")
+        return self.target.gamma(self.space) * self.space.diameter
+
+    @property
+    def premises(self) -> tuple[str, ...]:
+        """What every bound of this gap assumes."""
+        return (
+            f"‖x_t‖ ≤ {self.feature_bound:.6g} in every round",
+            f"loss {self.loss!r}",
+            f"target {self.target!r} with {type(self.decoder).__name__}",
+            f"a = {self.a:.6g}, b = {self.b:.6g} ({self.constants} constants)",
+        )
+
+    def require_gap(self) -> float:
+        """Return a, or raise an error that says how to make it positive."""
+        if self.a is None:
+            raise GuaranteeError(f"There is no bound: {self.reason}")
+        if self.a <= 0:
+            assert self.ratio is not None
+            raise GuaranteeError(
+                f"The surrogate gap a = {self.a:.6g} is not positive, so Thm 7 does not apply. Its premise "
+                f"is loss scale > {self.ratio:.6g}; FenchelYoungLoss(space, scale={2 * self.ratio:.6g}) "
+                "gives a = 1/2."
+            )
+        return self.a
+
+
+@dataclass(frozen=True, eq=False)
+class Reserve:
+    """A gap reduced to pay for deviations of the losses from their expectation, and their price."""
+
+    gap: SurrogateGap
+    cost: float
+    delta: float
+
+    def add_to(self, bound: Bound) -> Bound:
+        """Turn a bound in expectation for the reduced gap into one with probability 1 − delta."""
+        return bound.plus(
+            self.cost,
+            f"failure probability {self.delta:g}, for all rounds at once; part of the gap pays for it",
+        )
+
+
+def per_round(bound: Bound, rounds: int) -> Bound:
+    """Online-to-batch conversion of a bound on ΣE L − ΣS(U), [SBTO24, Thm 11]."""
+    premises = (
+        *bound.premises,
+        f"{rounds} independent rounds from one distribution",
+        "the average W̄ of the iterates, W₁ = 0 included, decoded with exact predictions",
+    )
+    coefficient = None if bound.coefficient is None else bound.coefficient / rounds
+    return replace(bound, value=bound.value / rounds, premises=premises, coefficient=coefficient)
+
+
+def _norm(norm_U: float) -> float:
+    if not (norm_U >= 0 and np.isfinite(norm_U)):
+        raise InvalidInputError(f"The norm of U must be a non-negative number, got {norm_U!r}.")
+    return float(norm_U)
+
+
+def _probability(delta: float) -> float:
+    if not 0 < delta < 1:
+        raise InvalidInputError(f"delta must be between 0 and 1, got {delta!r}.")
+    return float(delta)
