@@ -1,0 +1,1 @@
+"""Graphic matroids: spanning trees and forests."""

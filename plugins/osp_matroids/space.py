@@ -1,0 +1,244 @@
+"""The bases or the independent sets of a matroid: the greedy oracle and the constants all matroids share."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import abstractmethod
+from collections.abc import Collection, Hashable, Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError
+from osp_core.regularizers import Regularizer
+from osp_core.spaces import ZeroOneSpace
+from osp_core.targets import AffineLoss, hamming, mismatch
+from osp_matroids.components import UnionFind
+
+Indices = NDArray[np.intp]
+
+MOST_SUBSETS = 20_000  # candidates that `vertices` is willing to test
+
+
+class MatroidSpace(ZeroOneSpace):
+    """Bases or independent sets of a matroid on `elements`, as 0/1 vectors.
+
+    A subclass owes `greedy`; everything else follows from it, and may be overridden where the matroid
+    has something faster: `circuit`, `component_labels`.
+
+    Parameters
+    ----------
+    elements : iterable of hashables
+        Names of the ground elements, one per coordinate.
+    bases : bool
+        True: the outputs are the bases. False: all independent sets.
+    psi, norm
+        SquaredNorm(1) and ℓ2 by default.
+    """
+
+    def __init__(
+        self,
+        elements: Iterable[Hashable],
+        *,
+        bases: bool = True,
+        psi: Regularizer | None = None,
+        norm: float | None = None,
+    ) -> None:
+        super().__init__(psi=psi, norm=norm)
+        self.elements = list(elements)
+        self.dim = len(self.elements)
+        if not self.dim:
+            raise InvalidInputError("A matroid needs at least one element; this one has none.")
+        self._index = _positions(self.elements)
+        if not isinstance(bases, bool):
+            raise InvalidInputError(
+                f"bases must be True (bases) or False (all independent sets), got {bases!r}."
+            )
+        self.bases = bases
+        self.equal_norm = bases
+
+    def __repr__(self) -> str:
+        kind = "bases" if self.bases else "independent sets"
+        return f"{type(self).__name__}({kind} of rank {self.rank} on {self.dim} elements)"
+
+    # --- what a matroid is -----------------------------------------------------------------------------
+
+    @abstractmethod
+    def greedy(self, order: Indices) -> Indices:
+        """Go through `order` and keep every element that leaves the kept ones independent; return those."""
+
+    def independent(self, chosen: Indices) -> bool:
+        """Whether these elements, given by their indices, are independent."""
+        return len(self.greedy(chosen)) == len(chosen)
+
+    def circuit(self, basis: Indices, element: int) -> Indices:
+        """The elements of `basis` that `element` can replace: with it, the circuit of basis ∪ {element}."""
+        swapped = (np.append(np.delete(basis, place), element) for place in range(len(basis)))
+        return basis[[self.independent(candidate) for candidate in swapped]]
+
+    @cached_property
+    def first_basis(self) -> Indices:
+        """The basis of lowest indices."""
+        return self.greedy(np.arange(self.dim))
+
+    @cached_property
+    def rank(self) -> int:
+        """The number of elements of a basis."""
+        return len(self.first_basis)
+
+    @cached_property
+    def component_labels(self) -> Indices:
+        """The number of the connected component of every element; loops and coloops are on their own.
+
+        Two elements are connected when a circuit has both; fundamental circuits of one basis suffice.
+        """
+        groups = UnionFind(self.dim)
+        basis = self.first_basis
+        for element in np.setdiff1d(np.arange(self.dim), basis):
+            for other in self.circuit(basis, int(element)):
+                groups.join(int(element), int(other))
+        return groups.labels()
+
+    @cached_property
+    def _component_sizes(self) -> tuple[Array, Array]:
+        """The number of elements and the rank of every component."""
+        labels = self.component_labels
+        in_basis = np.zeros(self.dim)
+        in_basis[self.first_basis] = 1.0
+        return np.bincount(labels).astype(np.float64), np.bincount(labels, weights=in_basis)
+
+    # --- oracles -----------------------------------------------------------------------------------------
+
+    def lmo(self, cost: Array) -> Array:
+        """The greedy algorithm: cheapest elements first, ties by the lower index."""
+        order = np.argsort(cost, kind="stable")
+        if not self.bases:
+            order = order[: np.count_nonzero(cost < 0)]
+        vertex = np.zeros(self.dim)
+        vertex[self.greedy(order)] = 1.0
+        return vertex
+
+    def is_vertex(self, y: ArrayLike) -> bool:
+        vector = np.asarray(y, dtype=np.float64)
+        if vector.shape != (self.dim,) or not ((vector == 0) | (vector == 1)).all():
+            return False
+        if self.bases and vector.sum() != self.rank:
+            return False
+        return self.independent(np.flatnonzero(vector))
+
+    def vertices(self) -> Array:
+        """All outputs, by testing every subset of the right size; for small ground sets."""
+        return self._vertices
+
+    @cached_property
+    def _vertices(self) -> Array:
+        sizes = [self.rank] if self.bases else range(self.rank + 1)
+        if sum(math.comb(self.dim, size) for size in sizes) > MOST_SUBSETS:
+            raise UnsupportedError(f"The outputs of {self!r} are too many to enumerate.")
+        subsets = itertools.chain.from_iterable(itertools.combinations(range(self.dim), k) for k in sizes)
+        rows = []
+        for subset in subsets:
+            chosen = np.array(subset, dtype=np.intp)
+            if self.independent(chosen):
+                rows.append(np.zeros(self.dim))
+                rows[-1][chosen] = 1.0
+        table = np.array(rows)
+        table.setflags(write=False)
+        return table
+
+    # --- labels ------------------------------------------------------------------------------------------
+
+    def from_label(self, label: Any) -> Array:
+        """The vertex of a set of elements."""
+        if isinstance(label, np.ndarray) and label.dtype.kind in "fiub" and label.shape == (self.dim,):
+            return super().from_label(label)
+        if isinstance(label, str) or not isinstance(label, Collection | np.ndarray):
+            raise NotAVertexError(
+                f"An output of {self!r} is a set of elements such as {{{self.elements[0]!r}}}, got {label!r}."
+            )
+        vertex = np.zeros(self.dim)
+        for name in label:
+            position = self.position(name)
+            if vertex[position]:
+                raise NotAVertexError(
+                    f"The element {name!r} is given twice. A 0/1 vector must be a numpy array."
+                )
+            vertex[position] = 1.0
+        if not self.is_vertex(vertex):
+            raise NotAVertexError(self._why_not(vertex, label))
+        return vertex
+
+    def position(self, name: Any) -> int:
+        """The coordinate of a ground element."""
+        if isinstance(name, Hashable) and name in self._index:
+            return self._index[name]
+        raise NotAVertexError(f"{name!r} is not one of the {self.dim} elements of {self!r}.")
+
+    def to_label(self, vertex: Array) -> Any:
+        return frozenset(self.elements[i] for i in np.flatnonzero(vertex))
+
+    def _why_not(self, vertex: Array, label: Any) -> str:
+        if not self.independent(np.flatnonzero(vertex)):
+            return f"{label!r} is not independent in {self!r}."
+        return f"{label!r} has {int(vertex.sum())} elements; a basis of {self!r} has {self.rank}."
+
+    # --- constants ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def constant_mass(self) -> bool:
+        return self.bases or self.rank == 0
+
+    @cached_property
+    def max_mass(self) -> float:
+        return float(self.rank)
+
+    @cached_property
+    def min_mass(self) -> float:
+        return float(self.rank) if self.bases else 0.0
+
+    @cached_property
+    def _component_diameters(self) -> Array:
+        """The most entries in which two outputs differ within every component, never too few."""
+        sizes, ranks = self._component_sizes
+        if self.bases:
+            return 2.0 * np.minimum(ranks, sizes - ranks)
+        return np.where(ranks > 0, np.minimum(sizes, 2.0 * ranks), 0.0)
+
+    @cached_property
+    def diameter1(self) -> float:
+        """Σ 2·min(r, m − r) over the components for bases, Σ min(m, 2r) for independent sets."""
+        return float(self._component_diameters.sum())
+
+    def gibbs_convexity(self, p: float) -> float:
+        """4/D² on every component: a Gibbs distribution factorises over them."""
+        diameters = self._component_diameters ** (2.0 / p)
+        total = diameters.max() if p >= 2 else diameters.sum()
+        return 4.0 / float(total) if total > 0 else np.inf
+
+    def project_direction(self, direction: Array) -> Array:
+        """Centre on every component for bases; for independent sets all but the loops is spanned."""
+        labels, (sizes, ranks) = self.component_labels, self._component_sizes
+        if not self.bases:
+            return np.where(ranks[labels] > 0, direction, 0.0)
+        # Centring twice removes what rounding leaves of a large mean.
+        for _ in range(2):
+            direction = direction - (np.bincount(labels, weights=direction) / sizes)[labels]
+        return np.where((sizes > 1)[labels], direction, 0.0)
+
+    def target_loss(self) -> AffineLoss:
+        """The fraction of a basis that is wrong, or the Hamming loss for independent sets."""
+        return mismatch if self.bases else hamming
+
+
+def _positions(elements: list[Hashable]) -> dict[Hashable, int]:
+    try:
+        index = {name: i for i, name in enumerate(elements)}
+    except TypeError as error:
+        raise InvalidInputError(f"Elements must be hashable names or numbers: {error}.") from error
+    if len(index) < len(elements):
+        twice = next(name for i, name in enumerate(elements) if index[name] != i)
+        raise InvalidInputError(f"Elements must be distinct; {twice!r} is given twice.")
+    return index
