@@ -71,6 +71,11 @@ def unregister(name: str) -> None:
     _registry().remove(name)
 
 
+def registered_name(kind: str, factory: type) -> str | None:
+    """The name under which a class is registered, or None."""
+    return _registry().name_of(kind, factory)
+
+
 def load_factory(kind: str, name: str) -> Any:
     """Return the class or function behind a registered name."""
     return _registry().factory(kind, name)
@@ -143,11 +148,14 @@ class Registry:
         _check_parameters(kind, name, factory, params)
         _check_backend(kind, self._find(kind, name)[1], params)
         try:
-            return factory(**params)
+            made = factory(**params)
         except TypeError as error:
             if error.__traceback__ is not None and error.__traceback__.tb_next is None:
                 raise InvalidInputError(f"{kind} {name!r}: {error}.") from error
             raise
+        if kind == "space":
+            made.made_with = (name, dict(params))  # a checkpoint says how to make the space again
+        return made
 
     def factory(self, kind: str, name: str) -> Callable[..., Any]:
         plugin, registration = self._find(kind, name)
@@ -161,6 +169,11 @@ class Registry:
             raise PluginError(
                 f"{kind} {name!r} of plugin {plugin!r} cannot be loaded: {_cause(error)}"
             ) from error
+
+    def name_of(self, kind: str, factory: type) -> str | None:
+        described = f"{factory.__module__}:{factory.__qualname__}"
+        names = [entry.name for _, entry in self._entries[kind] if entry.factory in (factory, described)]
+        return names[0] if names else None
 
     def _find(self, kind: str, name: str) -> tuple[str, Registration]:
         found = [entry for entry in self._entries[kind] if entry[1].name == name]

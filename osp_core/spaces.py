@@ -99,6 +99,8 @@ class OutputSpace(ABC):
     """Whether every vertex is in {0, 1}^dim."""
     equal_norm: bool = False
     """Whether all vertices have the same Euclidean norm."""
+    made_with: tuple[str, dict[str, Any]] | None = None
+    """The name and parameters given to `make_space`, where the space was made so."""
     _projection_gap: float | None = None
 
     def __init__(self, *, psi: Regularizer | None = None, norm: float | None = None) -> None:
@@ -124,6 +126,8 @@ class OutputSpace(ABC):
         for derived in ("lam", "lam2"):
             twin.__dict__.pop(derived, None)
         OutputSpace.__init__(twin, psi=psi)
+        if self.made_with is not None:
+            twin.made_with = (self.made_with[0], {**self.made_with[1], "psi": psi})
         return twin
 
     def accurate_to(self, gap: float) -> Self:
