@@ -25,9 +25,9 @@ def run(*command, cwd=None):
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
-    """The files that git knows, as they are in the working tree, committed in a repository of their own."""
+    """The files of the working tree that git does not ignore, committed in a repository of their own."""
     folder = tmp_path_factory.mktemp("clone")
-    for name in run("git", "ls-files", cwd=ROOT).splitlines():
+    for name in run("git", "ls-files", "-co", "--exclude-standard", cwd=ROOT).splitlines():
         if (ROOT / name).exists():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)

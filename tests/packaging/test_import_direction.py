@@ -22,7 +22,8 @@ LAYERS = (
     ("models", "learners"),
     ("rounds",),
     ("trace", "comparator"),
-    ("protocol", "checkpoint"),
+    ("checkpoint", "recipes", "saving"),
+    ("protocol",),
     ("testing",),
 )
 LEAVES = ("cli", "report", "adapters", "experiments")
@@ -53,7 +54,8 @@ def imports(source, module, is_package, known):
         elif isinstance(node, ast.ImportFrom):
             base = _absolute(node, module, is_package)
             for alias in node.names:
-                found.add(_longest_known(f"{base}.{alias.name}", known))
+                if alias.name != "__version__":  # a constant that depends on nothing
+                    found.add(_longest_known(f"{base}.{alias.name}", known))
         elif isinstance(node, ast.Call):
             found |= {_longest_known(name, known) for name in _named_in_call(node)}
     return found - {None}

@@ -1,0 +1,75 @@
+"""What the documentation says of commands, hooks and files is so."""
+
+import configparser
+import dataclasses
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from osp_core import Registration
+from osp_core.hooks import API_VERSION, Hooks
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+HOOKS = (ROOT / "docs" / "reference" / "hooks.md").read_text(encoding="utf-8")
+
+
+def commands_of_the_readme():
+    return [block.strip() for block in re.findall(r"^```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)]
+
+
+def test_the_readme_has_two_set_up_commands_of_one_line_each():
+    demo, tests = commands_of_the_readme()
+    assert "\n" not in demo
+    assert demo.startswith("python3 -m venv ")
+    assert demo.endswith("/osp demo")
+    assert "\n" not in tests
+    assert tests.startswith("python3 -m venv ")
+    assert "/pytest" in tests
+
+
+def test_the_script_of_the_ci_calls_the_test_command_of_the_readme():
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert commands_of_the_readme()[1] in script.splitlines()
+
+
+@pytest.mark.parametrize("hook", [name for name in vars(Hooks) if name.startswith("osp_")])
+def test_every_hook_is_documented(hook):
+    assert f"`{hook}()`" in HOOKS
+
+
+@pytest.mark.parametrize("field", [field.name for field in dataclasses.fields(Registration)])
+def test_every_field_of_a_registration_is_documented(field):
+    assert f"| `{field}` |" in HOOKS
+
+
+def test_the_version_of_the_plugin_api_is_documented():
+    assert f"the present version is {API_VERSION}" in HOOKS
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/index.md", "docs/contributing.md", "docs/reference/hooks.md"]
+)
+def test_links_to_files_lead_somewhere(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert ((ROOT / page).parent / target).exists(), target
+
+
+def test_the_row_of_the_lowest_versions_pins_every_lower_bound():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    optional = [r for extra in set(extras) - {"all", "torch", "docs"} for r in extras[extra]]
+    floors = {requirement.replace(">=", "==") for requirement in (*project["dependencies"], *optional)}
+    tox = configparser.ConfigParser(interpolation=None)
+    tox.read(ROOT / "tox.ini", encoding="utf-8")
+    pins = {full_version(pin) for pin in tox["testenv:lowest"]["deps"].split()}
+    assert pins == {full_version(floor) for floor in floors}
+
+
+def full_version(pin):
+    """numpy==1.26 and numpy==1.26.0 are the same."""
+    name, _, version = pin.partition("==")
+    return name, tuple(map(int, [*version.split("."), "0", "0"][:3]))

@@ -1,0 +1,93 @@
+"""What the author of a plugin tests: the kit does most of it."""
+
+import itertools
+
+import numpy as np
+import pytest
+from osp_intervals.learner import ConservativeOGD
+from osp_intervals.space import Intervals
+
+import osp_core as osp
+from osp_core.testing import check_learner, check_space
+
+
+def by_name(records):
+    return {record.name: record for record in records}
+
+
+@pytest.mark.parametrize("space", Intervals.examples(), ids=repr)
+def test_the_space_conforms(space):
+    check_space(space)
+
+
+def test_the_learner_conforms():
+    check_learner(ConservativeOGD)
+
+
+def test_the_plugin_is_found_through_its_entry_point():
+    assert by_name(osp.list_spaces())["intervals"].plugin == "intervals"
+    assert by_name(osp.list_learners())["conservative_ogd"].available
+    assert by_name(osp.list_streams())["moving_interval"].available
+    assert osp.make_space("intervals", n=5).dim == 5
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 7])
+def test_the_oracle_agrees_with_trying_all_intervals(n):
+    space, rng = Intervals(n), np.random.default_rng(n)
+    for _ in range(50):
+        cost = rng.standard_normal(n) * 10.0 ** rng.integers(-8, 9)
+        cheapest = min(
+            [0.0, *(cost[i:j].sum() for i, j in itertools.combinations(range(n + 1), 2))],
+        )
+        assert space.lmo(cost) @ cost == pytest.approx(cheapest, abs=1e-9 * np.abs(cost).sum())
+
+
+def test_labels_are_pairs_or_none():
+    space = Intervals(4)
+    assert space.from_label((1, 2)).tolist() == [0, 1, 1, 0]
+    assert space.to_label(np.array([0.0, 0, 0, 1])) == (3, 3)
+    assert space.to_label(space.from_label(None)) is None
+    for wrong in ((2, 1), (0, 4), (-1, 2), "12"):
+        with pytest.raises(osp.NotAVertexError):
+            space.from_label(wrong)
+
+
+def test_a_stream_is_learned_within_the_bound_of_the_learner():
+    space = osp.make_space("intervals", n=5)
+    stream = osp.make_stream("moving_interval", space=space, rounds=300, seed=1)
+    predictor = osp.OnlinePredictor(
+        space, stream.n_features, learner=osp.make_learner("conservative_ogd"), seed=2
+    )
+    trace = osp.run(predictor, stream)
+    X, Y = stream.arrays()
+    comparator = osp.best_comparator(space, X, Y, predictor.gap)
+    bound = predictor.guarantee(norm_U=float(np.linalg.norm(comparator.weights)))
+    assert trace.regret(comparator) <= bound.value
+    assert "no update in rounds without expected loss" in bound.premises
+    assert trace.expected_loss[150:].sum() < trace.expected_loss[:150].sum()
+
+
+def test_the_learner_rests_when_nothing_was_lost():
+    learner = ConservativeOGD(step_size=1.0)
+    learner.start((2, 1))
+    gradient = osp.LinearModel(1).gradient(np.array([1.0, -1.0]), osp.LinearModel(1).read([1.0], 2))
+    learner.update(gradient, loss=0.5, expected_loss=0.0)
+    assert not learner.weights.any()
+    assert learner.rounds == 1
+    learner.update(gradient, loss=0.5, expected_loss=0.1)
+    assert learner.weights.ravel().tolist() == [-1.0, 1.0]
+
+
+def test_late_feedback_has_no_bound():
+    space = Intervals(3)
+    predictor = osp.OnlinePredictor(space, 1, learner=ConservativeOGD(), seed=0)
+    first, second = predictor.play([1.0]), predictor.play([0.5])
+    predictor.learn(first, (0, 1))
+    predictor.learn(second, None)
+    with pytest.raises(osp.GuaranteeError, match="late feedback"):
+        predictor.guarantee()
+
+
+def test_the_stream_refuses_another_space():
+    with pytest.raises(osp.InvalidInputError, match="intervals"):
+        osp.make_stream("moving_interval", space=osp.make_space("simplex", d=3), rounds=2)
