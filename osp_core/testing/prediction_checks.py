@@ -12,7 +12,7 @@ from osp_core.losses import FenchelYoungLoss
 from osp_core.predictions import Prediction
 from osp_core.spaces import OutputSpace
 from osp_core.testing.report import NotApplicable
-from osp_core.testing.sample import RELATIVE, Sample, show
+from osp_core.testing.sample import RELATIVE, Sample, psi_gradient, psi_value, show
 from osp_core.testing.slow_twins import brute_force_prediction, hull_distance
 
 
@@ -69,7 +69,7 @@ def check_prediction_matches_brute_force(space: OutputSpace, rng: np.random.Gene
     for theta, prediction in zip(sample.thetas, sample.predictions, strict=True):
         if tried >= 8 or not 1e-2 <= np.abs(theta).max() <= 20:
             continue
-        slow, accuracy = brute_force_prediction(space.psi, sample.enumerated, theta)
+        slow, accuracy = brute_force_prediction(space, sample.enumerated, theta)
         tried += 1
         distance = float(np.linalg.norm(slow - prediction.point))
         blur = float(np.sqrt(prediction.gap / space.lam2))
@@ -106,13 +106,13 @@ def check_fenchel_young_gradient(space: OutputSpace, rng: np.random.Generator) -
 
 def check_fenchel_young_value(space: OutputSpace, rng: np.random.Generator) -> None:
     """S(θ; y) = max_u {⟨θ, u⟩ − Ψ(u)} + Ψ(y) − ⟨θ, y⟩, never below what any u of the hull gives."""
-    sample, psi = Sample.of(space, rng), space.psi
+    sample = Sample.of(space, rng)
     try:
-        values = np.asarray(psi.value(sample.labels))
+        values = psi_value(space, sample.labels)
     except UnsupportedError as error:
         raise NotApplicable(str(error)) from error
     rivals = np.vstack([sample.labels, sample.hull_points])
-    rival_values = np.asarray(psi.value(rivals))
+    rival_values = psi_value(space, rivals)
     for i, theta in enumerate(sample.thetas):
         lower = (rivals @ theta - rival_values).max() + values - sample.labels @ theta
         lack = lower - sample.losses[i] - sample.loss_rounding[i] * 10
@@ -166,7 +166,7 @@ def _finite_gradient(space: OutputSpace, prediction: Prediction) -> Array | None
     """∇Ψ(ŷ), or None where it is unknown or infinite."""
     try:
         with np.errstate(all="ignore"):
-            slope = np.asarray(space.psi.gradient(prediction.point))
+            slope = psi_gradient(space, prediction.point)
     except UnsupportedError as error:
         raise NotApplicable(str(error)) from error
     return slope if np.isfinite(slope).all() else None

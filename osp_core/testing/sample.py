@@ -113,7 +113,7 @@ class Sample:
                 y, other = self.outputs[rng.integers(len(self.outputs), size=2)]
                 try:
                     # ŷ(∇Ψ(u)) = u by the first-order condition.
-                    theta = np.asarray(self.space.psi.gradient(y + step * (other - y)))
+                    theta = psi_gradient(self.space, y + step * (other - y))
                 except UnsupportedError:
                     break
                 rows.append(np.clip(np.nan_to_num(theta), -40.0, 40.0))
@@ -155,6 +155,31 @@ def usual_target(space: OutputSpace) -> AffineLoss:
         return space.target_loss()
     except (MissingConstantError, UnsupportedError) as error:
         raise NotApplicable(f"there is no target: {error}") from error
+
+
+def psi_gradient(space: OutputSpace, point: Array) -> Array:
+    """∇Ψ at a point; block by block where Ψ is a sum over blocks that knows no gradient itself."""
+    try:
+        return np.asarray(space.psi.gradient(point))
+    except UnsupportedError:
+        if not (blocks := space.blocks()):
+            raise
+    gradient = np.empty(space.dim)
+    for block in blocks:
+        for at in block.coordinates:
+            gradient[at] = psi_gradient(block.space, point[at])
+    return gradient
+
+
+def psi_value(space: OutputSpace, points: Array) -> Array:
+    """Ψ of a point or of every row; block by block where Ψ is a sum over blocks without a value itself."""
+    try:
+        return np.asarray(space.psi.value(points))
+    except UnsupportedError:
+        if not (blocks := space.blocks()):
+            raise
+    parts = [psi_value(block.space, points[..., at]) for block in blocks for at in block.coordinates]
+    return np.asarray(np.sum(parts, axis=0))
 
 
 def show(value: Any) -> str:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from osp_core.errors import Array
-from osp_core.regularizers import GibbsEntropy, Regularizer, SquaredNorm
+from osp_core.errors import Array, UnsupportedError
+from osp_core.regularizers import GibbsEntropy, SquaredNorm
+from osp_core.spaces import OutputSpace
 from osp_core.testing.report import NotApplicable
+from osp_core.testing.sample import psi_gradient, psi_value
 
 
-def brute_force_prediction(psi: Regularizer, vertices: Array, theta: Array) -> tuple[Array, float]:
+def brute_force_prediction(space: OutputSpace, vertices: Array, theta: Array) -> tuple[Array, float]:
     """Return argmax ⟨θ, y⟩ − Ψ(y) over the hull of the rows, and how accurate the answer is."""
+    psi = space.psi
     if isinstance(psi, SquaredNorm):
         return hull_projection(vertices, theta / psi.scale), 1e-7
     if isinstance(psi, GibbsEntropy):
         return gibbs_marginals(vertices, theta / psi.scale), 1e-10
     try:
-        psi.value(vertices[0]), psi.gradient(vertices.mean(axis=0))
-    except NotImplementedError as error:
+        return _maximise_over_weights(space, vertices, theta), 2e-3
+    except UnsupportedError as error:
         raise NotApplicable(str(error)) from error
-    return _maximise_over_weights(psi, vertices, theta), 2e-3
 
 
 def hull_projection(vertices: Array, point: Array) -> Array:
@@ -49,7 +51,7 @@ def gibbs_marginals(vertices: Array, theta: Array) -> Array:
     return np.asarray(weights @ vertices / weights.sum())
 
 
-def _maximise_over_weights(psi: Regularizer, vertices: Array, theta: Array) -> Array:
+def _maximise_over_weights(space: OutputSpace, vertices: Array, theta: Array) -> Array:
     """Sequential quadratic programming over the weights of the vertices."""
     from scipy.optimize import minimize
 
@@ -58,8 +60,8 @@ def _maximise_over_weights(psi: Regularizer, vertices: Array, theta: Array) -> A
     def objective(weights: Array) -> tuple[float, Array]:
         y = np.clip(weights @ vertices, tiny, None)
         y = np.clip(y, None, 1.0 - tiny) if vertices.max() <= 1.0 else y
-        slope = np.asarray(psi.gradient(y)) - theta
-        return float(psi.value(y)) - float(theta @ y), vertices @ slope
+        slope = psi_gradient(space, y) - theta
+        return float(psi_value(space, y)) - float(theta @ y), vertices @ slope
 
     count = len(vertices)
     found = minimize(
