@@ -11,6 +11,8 @@ import argparse
 import importlib.util
 import json
 import platform
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,26 +81,37 @@ def _arguments() -> argparse.Namespace:
 
 
 def _measure(problem: Problem, name: str, arguments: argparse.Namespace) -> dict[str, Any]:
-    runs = []
-    for seed in range(arguments.seeds):
-        result = minimize(
-            problem.lmo,
-            Quadratic(problem.centre(seed)),
-            method=METHODS[name],
-            tol=GAP / 20,  # relative to 1 + ½‖y‖², which is below 20 here
-            time_limit=arguments.time_limit,
-            trajectory=True,
-        )
-        runs.append({"trajectory": result.trajectory, "active": len(result.combination)})
+    limit = arguments.time_limit
+    runs = [_fastest(partial(_run, problem, seed, name, limit)) for seed in range(arguments.seeds)]
     return _summary(name, runs)
 
 
 def _measure_copt(problem: Problem, variant: str, arguments: argparse.Namespace) -> dict[str, Any]:
-    runs = [
-        frank_wolfe_copt.run(problem, seed, variant, GAP, arguments.time_limit)
-        for seed in range(arguments.seeds)
-    ]
+    run, limit = frank_wolfe_copt.run, arguments.time_limit
+    runs = [_fastest(partial(run, problem, seed, variant, GAP, limit)) for seed in range(arguments.seeds)]
     return _summary(f"copt, {variant}", runs)
+
+
+def _run(problem: Problem, seed: int, name: str, time_limit: float) -> dict[str, Any]:
+    result = minimize(
+        problem.lmo,
+        Quadratic(problem.centre(seed)),
+        method=METHODS[name],
+        tol=GAP / 20,  # relative to 1 + ½‖y‖², which is below 20 here
+        time_limit=time_limit,
+        trajectory=True,
+    )
+    return {"trajectory": result.trajectory, "active": len(result.combination)}
+
+
+def _fastest(run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Repeat a short run and keep the fastest: other programs can only make it slower."""
+    best = run()
+    for _ in range(4):
+        if best["trajectory"][-1][2] > 0.5:
+            break
+        best = min(best, run(), key=lambda each: each["trajectory"][-1][2])
+    return best
 
 
 def _summary(name: str, runs: list[dict[str, Any]]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array
-from osp_core.frank_wolfe.atoms import Atoms, DenseAtoms, IndexAtoms, _with_room, is_zero_one
+from osp_core.frank_wolfe.atoms import Atoms, DenseAtoms, IndexAtoms, with_room
 
 NEGLIGIBLE = 1e-15
 """Atoms of at most this weight are dropped."""
@@ -68,20 +68,20 @@ class ActiveSet:
 
     def find(self, vertex: Array) -> int | None:
         """Return the position of `vertex` among the atoms, or None."""
-        if isinstance(self.atoms, IndexAtoms) and not is_zero_one(vertex):
-            return None
-        return self._index.get(self.atoms.key(vertex))
+        key = self.atoms.key(vertex)
+        return None if key is None else self._index.get(key)
 
     def add(self, vertex: Array, weight: float = 0.0) -> int:
         """Add weight to an atom, which becomes active if it was not, and return its position."""
-        if isinstance(self.atoms, IndexAtoms) and not is_zero_one(vertex):
-            self._make_dense()
         key = self.atoms.key(vertex)
+        if key is None:
+            self._make_dense()
+            return self.add(vertex, weight)
         position = self._index.setdefault(key, len(self._keys))
         if position == len(self._keys):
             self._keys.append(key)
-            self.atoms.append(vertex)
-            self._weights = _with_room(self._weights, len(self._keys))
+            self.atoms.append(vertex, key)
+            self._weights = with_room(self._weights, len(self._keys))
             self._weights[position] = 0.0
         if weight:
             self._weights[position] += weight
@@ -123,7 +123,8 @@ class ActiveSet:
         mean = self.mean + step * (self.mean - self.atoms.dense(position))
         self.weights[:] *= 1.0 + step
         self._weights[position] -= step
-        self._after_move(mean, self._moves)
+        # A long step multiplies the rounding errors of the weights: recompute instead of updating.
+        self._after_move(mean, self._moves if step < 1.0 else _REFRESH)
 
     def transfer(self, source: int, vertex: Array, amount: float) -> None:
         """Move weight from one atom to a vertex, active or not."""
@@ -170,8 +171,9 @@ class ActiveSet:
         """Give up the 0/1 storage: a vertex with another entry has come."""
         dense = DenseAtoms(self.dim)
         for position in range(len(self._keys)):
-            dense.append(self.atoms.dense(position))
-        self._keys = [dense.key(self.atoms.dense(position)) for position in range(len(self._keys))]
+            vertex = self.atoms.dense(position)
+            self._keys[position] = dense.key(vertex)
+            dense.append(vertex, self._keys[position])
         self._index = {key: position for position, key in enumerate(self._keys)}
         self.atoms = dense
 

@@ -28,10 +28,11 @@ class Atoms(Protocol):
 
     def __len__(self) -> int: ...
 
-    def key(self, vertex: Array) -> bytes:
-        """Return a key that is equal for equal vertices."""
+    def key(self, vertex: Array) -> bytes | None:
+        """Return a key that is equal for equal vertices, or None for one that cannot be stored here."""
 
-    def append(self, vertex: Array) -> None: ...
+    def append(self, vertex: Array, key: bytes) -> None:
+        """Add a vertex with its key."""
 
     def delete(self, index: int) -> None: ...
 
@@ -68,15 +69,16 @@ class IndexAtoms:
     def __len__(self) -> int:
         return self._count
 
-    def key(self, vertex: Array) -> bytes:
-        return _ones(vertex).tobytes()
+    def key(self, vertex: Array) -> bytes | None:
+        ones = vertex.nonzero()[0]
+        return ones.astype(np.int32).tobytes() if (vertex[ones] == 1.0).all() else None
 
-    def append(self, vertex: Array) -> None:
-        ones = _ones(vertex)
+    def append(self, vertex: Array, key: bytes) -> None:
+        ones = np.frombuffer(key, dtype=np.int32)
         begin = self._starts[self._count]
         end = begin + ones.size
-        self._starts = _with_room(self._starts, self._count + 2)
-        self._indices = _with_room(self._indices, end)
+        self._starts = with_room(self._starts, self._count + 2)
+        self._indices = with_room(self._indices, end)
         self._indices[begin:end] = ones
         self._count += 1
         self._starts[self._count] = end
@@ -92,12 +94,8 @@ class IndexAtoms:
         return result
 
     def slopes(self, gradient: Array) -> Array:
-        # A large constant in the gradient would drown everything else, although it is the same for all
-        # vertices with equally many ones: it is taken out, and put back times the exact difference.
-        shift = float(gradient.mean())
-        counts = np.diff(self._bounds())
-        slopes: Array = self.products(gradient - shift) + shift * (counts - counts[0])
-        return slopes
+        result: Array = self._kernels.atom_slopes(self._used(), self._bounds(), gradient)
+        return result
 
     def combine(self, weights: Array) -> Array:
         result: Array = self._kernels.atom_combination(self._used(), self._bounds(), weights, self.dim)
@@ -150,11 +148,11 @@ class DenseAtoms:
         # Adding 0.0 turns −0.0 into 0.0, whose bytes differ.
         return (np.round(vertex / GRID) + 0.0).tobytes()
 
-    def append(self, vertex: Array) -> None:
+    def append(self, vertex: Array, key: bytes) -> None:
         if not self._anchored:
             self.origin, self._anchored = vertex.copy(), True
-        self._vertices = _with_room(self._vertices, self._count + 1)
-        self._rows = _with_room(self._rows, self._count + 1)
+        self._vertices = with_room(self._vertices, self._count + 1)
+        self._rows = with_room(self._rows, self._count + 1)
         self._vertices[self._count] = vertex
         np.subtract(vertex, self.origin, out=self._rows[self._count])
         self._count += 1
@@ -190,11 +188,7 @@ def is_zero_one(vertex: Array) -> bool:
     return bool(((vertex == 0.0) | (vertex == 1.0)).all())
 
 
-def _ones(vertex: Array) -> NDArray[np.int32]:
-    return np.flatnonzero(vertex).astype(np.int32)
-
-
-def _with_room(buffer: Any, size: int) -> Any:
+def with_room(buffer: Any, size: int) -> Any:
     """Return `buffer`, or a copy at least twice as long when it holds fewer than `size` rows."""
     if size <= buffer.shape[0]:
         return buffer

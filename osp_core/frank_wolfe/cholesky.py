@@ -6,7 +6,7 @@ import numpy as np
 
 from osp_core import kernels
 from osp_core.errors import Array
-from osp_core.frank_wolfe.atoms import _with_room
+from osp_core.frank_wolfe.atoms import with_room
 
 
 class AffineFactor:
@@ -57,7 +57,7 @@ class AffineFactor:
     def append(self, coordinates: Array, pivot: float) -> None:
         """Add a vector with the new column m of M, given M⁻¹m and its Schur complement."""
         begin, end = self._length(), self._length() + self.size
-        self._packed = _with_room(self._packed, end + 1)
+        self._packed = with_room(self._packed, end + 1)
         row = self._packed[begin : end + 1]
         row[:-1] = coordinates
         row[-1] = -1.0

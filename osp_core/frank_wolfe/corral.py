@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from osp_core import kernels
 from osp_core.errors import Array, NumericalError
 from osp_core.frank_wolfe.active_set import NEGLIGIBLE, ActiveSet
 from osp_core.frank_wolfe.cholesky import AffineFactor
@@ -22,6 +25,7 @@ class Corral:
 
     def __init__(self, active: ActiveSet) -> None:
         self.active = active
+        self._kernels = kernels.load("osp_core.frank_wolfe")
         self.refactor()
 
     def refactor(self) -> None:
@@ -91,18 +95,13 @@ class Corral:
 
     def _advance(self, step: Array) -> float:
         """Change the weights by `step`, or by the part of it that leaves none negative; return that part."""
-        if not np.isfinite(step).all():
+        moved, length = self._kernels.advance(self.active.weights, step)
+        if not math.isfinite(moved.sum()):
             raise NumericalError("The min-norm-point method broke down; use BlendedPairwise() instead.")
-        weights = self.active.weights
-        ratios = _ratios(weights, -step)
-        length = min(1.0, float(ratios.min()))
-        moved = np.maximum(weights + length * step, 0.0)
-        if length < 1.0:
-            moved[ratios == length] = 0.0
         self.active.set_weights(moved)
         self._drop_negligible()
         self.active.normalise()
-        return length
+        return float(length)
 
     def _drop_negligible(self) -> None:
         if self.active.weights.min() > NEGLIGIBLE:

@@ -21,6 +21,18 @@ def atom_products(indices: NDArray[np.int32], bounds: NDArray[np.int64], vector:
 
 
 @njit(cache=True)
+def atom_slopes(indices: NDArray[np.int32], bounds: NDArray[np.int64], gradient: Array) -> Array:
+    shift = gradient.sum() / gradient.size
+    slopes = np.empty(bounds.size - 1)
+    for atom in range(slopes.size):
+        total = 0.0
+        for position in range(bounds[atom], bounds[atom + 1]):
+            total += gradient[indices[position]] - shift
+        slopes[atom] = total + shift * (bounds[atom + 1] - bounds[atom] - bounds[1])
+    return slopes
+
+
+@njit(cache=True)
 def atom_combination(
     indices: NDArray[np.int32], bounds: NDArray[np.int64], weights: Array, dim: int
 ) -> Array:
@@ -29,6 +41,19 @@ def atom_combination(
         for position in range(bounds[atom], bounds[atom + 1]):
             mean[indices[position]] += weights[atom]
     return mean
+
+
+@njit(cache=True)
+def advance(weights: Array, step: Array) -> tuple[Array, float]:
+    length = 1.0
+    for atom in range(weights.size):
+        if step[atom] < 0.0:
+            length = min(length, -weights[atom] / step[atom])
+    moved = np.empty(weights.size)
+    for atom in range(weights.size):
+        blocked = length < 1.0 and step[atom] < 0.0 and -weights[atom] / step[atom] == length
+        moved[atom] = 0.0 if blocked else max(weights[atom] + length * step[atom], 0.0)
+    return moved, length
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})

@@ -22,12 +22,35 @@ def atom_products(indices: NDArray[np.int32], bounds: NDArray[np.int64], vector:
     return sums
 
 
+def atom_slopes(indices: NDArray[np.int32], bounds: NDArray[np.int64], gradient: Array) -> Array:
+    """Return `atom_products` up to a common constant, exact to the differences of a large gradient.
+
+    A large constant in the gradient would drown everything else, although it is the same for all vertices
+    with equally many ones: it is taken out, and put back times the difference of the counts.
+    """
+    shift = float(gradient.sum()) / gradient.size
+    counts = bounds[1:] - bounds[:-1]
+    slopes: Array = atom_products(indices, bounds, gradient - shift) + shift * (counts - counts[0])
+    return slopes
+
+
 def atom_combination(
     indices: NDArray[np.int32], bounds: NDArray[np.int64], weights: Array, dim: int
 ) -> Array:
     """Return Σ wᵢ vᵢ for atoms given by the positions of their ones."""
     mass = np.repeat(weights, np.diff(bounds))
     return np.bincount(indices, weights=mass, minlength=dim).astype(np.float64, copy=False)
+
+
+def advance(weights: Array, step: Array) -> tuple[Array, float]:
+    """Return weights + γ·step with the largest γ ≤ 1 that leaves no weight negative, and γ."""
+    ratios = np.full(weights.size, np.inf)
+    np.divide(weights, -step, out=ratios, where=step < 0.0)
+    length = min(1.0, float(ratios.min()))
+    moved = np.maximum(weights + length * step, 0.0)
+    if length < 1.0:
+        moved[ratios == length] = 0.0
+    return moved, length
 
 
 def solve(packed: Array, size: int, rhs: Array) -> tuple[Array, Array]:

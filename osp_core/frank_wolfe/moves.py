@@ -21,10 +21,10 @@ def move_towards(search: Search, view: View, stepper: Stepper, vertex: Array) ->
 
 def move_away(search: Search, view: View, stepper: Stepper, position: int) -> None:
     """Take an away step, at most until the atom has no weight left."""
-    weight = float(search.active.weights[position])
-    if weight >= 1.0:
-        search.note(view.point)  # the only atom: there is nowhere to go
+    if len(search.active) == 1:
+        search.note(view.point)  # there is nowhere to go
         return
+    weight = float(search.active.weights[position])
     ray = _ray(search, view, view.point - search.active.atoms.dense(position), weight / (1.0 - weight))
     step = stepper(ray)
     search.note(ray.at(step))

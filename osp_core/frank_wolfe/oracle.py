@@ -64,12 +64,12 @@ class Oracle:
             raise self._error("a point that is not a vertex")
         return vertex
 
-    def check_minimal(self, cost: Array, vertex: Array, rival: Array) -> None:
-        """Raise `OracleError` if `rival`, a known vertex, is cheaper by more than rounding."""
+    def cheaper(self, cost: Array, vertex: Array, rival: Array) -> Array:
+        """Return the cheaper of two vertices; `OracleError` if the answer loses by more than rounding."""
         difference = vertex - rival
         excess = float(cost @ difference)
         if excess <= 0.0:
-            return
+            return vertex
         tolerance = _RELATIVE * float(np.abs(cost).max(initial=0.0)) + _ABSOLUTE
         rounding = 1e-15 * float(np.abs(cost) @ (np.abs(vertex) + np.abs(rival)))
         if excess > tolerance * float(np.abs(difference).sum()) + rounding:
@@ -77,6 +77,7 @@ class Oracle:
                 f"a vertex that costs {excess:.3g} more than another vertex it returned before; it must "
                 "minimise the cost (did it maximise?)"
             )
+        return rival
 
     def _rounded(self, vertex: Array) -> Array:
         rounded = np.round(vertex)

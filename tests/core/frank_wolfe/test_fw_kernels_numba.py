@@ -15,10 +15,26 @@ def test_products_and_combinations_agree(seed):
     bounds = np.concatenate([[0], np.cumsum(lengths)])
     indices = rng.integers(0, 10, bounds[-1]).astype(np.int32)
     vector, weights = rng.normal(size=10), rng.dirichlet(np.ones(8))
-    for name, arguments in [("atom_products", (vector,)), ("atom_combination", (weights, 10))]:
+    for name, arguments in [
+        ("atom_products", (vector,)),
+        ("atom_slopes", (vector,)),
+        ("atom_combination", (weights, 10)),
+    ]:
         compiled = getattr(kernels_numba, name)(indices, bounds, *arguments)
         plain = getattr(kernels_numpy, name)(indices, bounds, *arguments)
         assert np.allclose(compiled, plain, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_steps_of_the_weights_agree_and_stop_at_zero(seed):
+    rng = np.random.default_rng(seed)
+    weights, step = rng.dirichlet(np.ones(6)), rng.normal(size=6) * rng.choice([0.01, 1.0])
+    (compiled, length), (plain, expected) = (k.advance(weights, step) for k in (kernels_numba, kernels_numpy))
+    assert length == expected
+    assert np.allclose(compiled, plain, rtol=0, atol=1e-16)
+    assert compiled.min() >= 0.0
+    assert (length == 1.0) == (weights + step >= 0).all()
+    assert length == 1.0 or compiled.min() == 0.0
 
 
 @pytest.mark.parametrize("kind", ["numba", "numpy"])
