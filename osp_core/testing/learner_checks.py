@@ -26,7 +26,7 @@ def check_learner(
     learner_factory: LearnerFactory,
     *,
     space: OutputSpace | None = None,
-    rounds: int = 120,
+    rounds: int = 80,
     expected_failures: Mapping[str, str] | Iterable[str] = (),
     seed: int = 0,
 ) -> None:
@@ -59,7 +59,7 @@ def examine_learner(
     learner_factory: LearnerFactory,
     *,
     space: OutputSpace | None = None,
-    rounds: int = 120,
+    rounds: int = 80,
     expected_failures: Mapping[str, str] | Iterable[str] = (),
     seed: int = 0,
 ) -> Report:

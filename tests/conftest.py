@@ -1,0 +1,42 @@
+"""What all tests share: profiles of Hypothesis, a seeded generator, and what is collected."""
+
+import importlib.util
+import os
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A file whose name ends like this needs that package: what is not installed is not collected, never skipped.
+NEEDS = {
+    "vs_cvxpy": "cvxpy",
+    "cvxpy": "cvxpy",
+    "highs": "highspy",
+    "networkx": "networkx",
+    "numba": "numba",
+    "matplotlib": "matplotlib",
+    "rich": "rich",
+    "sklearn": "sklearn",
+    "torch": "torch",
+    "river": "river",
+    "joblib": "joblib",
+    "distributed": "distributed",
+}
+
+collect_ignore_glob = [
+    f"*_{suffix}.py" for suffix, package in NEEDS.items() if importlib.util.find_spec(package) is None
+]
+
+settings.register_profile(
+    "quick", max_examples=25, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "soak", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+@pytest.fixture
+def rng():
+    """A generator with a fixed seed."""
+    return np.random.default_rng(20240613)
