@@ -61,10 +61,18 @@ def best_comparator(
     from scipy.optimize import minimize
 
     if len(Y) == 0 or _rows(X) != len(Y):
-        raise InvalidInputError(f"X and Y must be as long as each other and not empty; got {_rows(X)} and {len(Y)}.")
+        raise InvalidInputError(
+            f"X and Y must be as long as each other and not empty; got {_rows(X)} and {len(Y)}."
+        )
     truths = np.array([space.as_vertex(y) for y in Y])
-    chosen: Model = model if model is not None else LinearModel(X.shape[1] if hasattr(X, "shape") else len(X[0]))
-    objective = _batched(space, X, truths, gap) if isinstance(chosen, LinearModel) else _looped(X, truths, gap, chosen)
+    chosen: Model = (
+        model if model is not None else LinearModel(X.shape[1] if hasattr(X, "shape") else len(X[0]))
+    )
+    objective = (
+        _batched(space, X, truths, gap)
+        if isinstance(chosen, LinearModel)
+        else _looped(X, truths, gap, chosen)
+    )
     shape, ridge = chosen.shape(space.dim), gap.coefficient
     best: tuple[float, Array] = (np.inf, np.zeros(shape))
     deadline = np.inf if time_limit is None else time.monotonic() + time_limit
