@@ -135,9 +135,14 @@ def test_verification_catches_a_wrong_constant_and_leaves_the_predictor_alone():
     labels = [1, 1, 0, 0] * 5
     for label in labels:
         honest.step(np.ones(1), np.array([float(label)]))
-    with pytest.raises(osp.GuaranteeError, match="Lemma 4 fails"):
-        for label in labels:
-            before = fooled.learner.state(), fooled.rng.bit_generator.state
+    untouched = False
+    for label in labels:
+        before = fooled.learner.state(), fooled.rng.bit_generator.state
+        try:
             fooled.step(np.ones(1), np.array([float(label)]))
-    assert np.array_equal(before[0]["core"], fooled.learner.state()["core"])
-    assert before[1] == fooled.rng.bit_generator.state
+        except osp.GuaranteeError as error:
+            assert "Lemma 4 fails" in str(error)  # noqa: PT017 — any of the rounds may be the one
+            untouched = np.array_equal(before[0]["core"], fooled.learner.state()["core"])
+            untouched &= before[1] == fooled.rng.bit_generator.state
+            break
+    assert untouched
