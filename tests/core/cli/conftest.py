@@ -1,14 +1,11 @@
 """How the tests call the command."""
 
-import importlib.util
 import inspect
 
 import pytest
 from click.testing import CliRunner
 
 from osp_core.cli import main
-
-collect_ignore_glob = [] if importlib.util.find_spec("rich") else ["*_rich.py"]
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from osp_core import BinaryEntropy, NotAVertexError, OutputSpace, Regularizer, SquaredNorm, ZeroOneSpace
+from osp_core import GibbsEntropy, NotAVertexError, OutputSpace, Regularizer, SquaredNorm, ZeroOneSpace
 from osp_core.errors import Array, as_count
 
 
 class Intervals(ZeroOneSpace):
-    """The indicators 0…01…10…0 of the intervals of n cells, and of none; a label is (first, last) or None."""
+    """The indicators 0…01…10…0 of the intervals of n cells, and of none; a label is (first, last) or ()."""
 
     nu1 = 1.0  # an interval and the same with one cell more or less
 
@@ -34,22 +34,22 @@ class Intervals(ZeroOneSpace):
         return np.array([self._indicator(0, 0), *(self._indicator(*pair) for pair in pairs)])
 
     def from_label(self, label: Any) -> Array:
-        if label is None:
-            return self._indicator(0, 0)
-        if isinstance(label, tuple) and len(label) == 2 and all(isinstance(end, int) for end in label):
-            first, last = label
-            if 0 <= first <= last < self.dim:
+        match label:
+            case ():
+                return self._indicator(0, 0)
+            case (int(first), int(last)) if isinstance(label, tuple) and 0 <= first <= last < self.dim:
                 return self._indicator(first, last + 1)
-            raise NotAVertexError(f"{label} is no interval of the cells 0 to {self.dim - 1}.")
+            case tuple():
+                raise NotAVertexError(f"{label} is no interval of the cells 0 to {self.dim - 1}.")
         return super().from_label(label)
 
-    def to_label(self, vertex: Array) -> tuple[int, int] | None:
+    def to_label(self, vertex: Array) -> tuple[int, ...]:
         inside = np.flatnonzero(vertex)
-        return (int(inside[0]), int(inside[-1])) if len(inside) else None
+        return (int(inside[0]), int(inside[-1])) if len(inside) else ()
 
     @classmethod
     def examples(cls) -> Sequence[OutputSpace]:
-        return [cls(1), cls(4), cls(6, psi=SquaredNorm(0.5)), cls(5, norm=1), cls(3, psi=BinaryEntropy())]
+        return [cls(1), cls(4), cls(6, psi=SquaredNorm(0.5)), cls(5, norm=1), cls(3, psi=GibbsEntropy())]
 
     def _indicator(self, start: int, stop: int) -> Array:
         y = np.zeros(self.dim)

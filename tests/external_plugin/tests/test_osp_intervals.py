@@ -42,12 +42,12 @@ def test_the_oracle_agrees_with_trying_all_intervals(n):
         assert space.lmo(cost) @ cost == pytest.approx(cheapest, abs=1e-9 * np.abs(cost).sum())
 
 
-def test_labels_are_pairs_or_none():
+def test_labels_are_pairs_or_empty():
     space = Intervals(4)
     assert space.from_label((1, 2)).tolist() == [0, 1, 1, 0]
     assert space.to_label(np.array([0.0, 0, 0, 1])) == (3, 3)
-    assert space.to_label(space.from_label(None)) is None
-    for wrong in ((2, 1), (0, 4), (-1, 2), "12"):
+    assert space.to_label(space.from_label(())) == ()
+    for wrong in ((2, 1), (0, 4), (-1, 2), (1,), "12", None):
         with pytest.raises(osp.NotAVertexError):
             space.from_label(wrong)
 
@@ -83,7 +83,7 @@ def test_late_feedback_has_no_bound():
     predictor = osp.OnlinePredictor(space, 1, learner=ConservativeOGD(), seed=0)
     first, second = predictor.play([1.0]), predictor.play([0.5])
     predictor.learn(first, (0, 1))
-    predictor.learn(second, None)
+    predictor.learn(second, ())
     with pytest.raises(osp.GuaranteeError, match="late feedback"):
         predictor.guarantee()
 
