@@ -82,7 +82,7 @@ class Sample:
             chosen = outputs[rng.integers(len(outputs), size=size)]
             points.append(rng.dirichlet(np.ones(size)) @ chosen)
         for step in (0.5, 0.3, 0.1, 1e-3, 1e-6):
-            y, other = outputs[rng.integers(len(outputs), size=2)]
+            y, other = _two(outputs, rng)
             points.append((1 - step) * y + step * other)
         return np.array(points)
 
@@ -110,7 +110,7 @@ class Sample:
         rows += list(rng.standard_normal((3, dim))) + list(3 * rng.standard_normal((3, dim)))
         with np.errstate(all="ignore"):
             for step in (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7):
-                y, other = self.outputs[rng.integers(len(self.outputs), size=2)]
+                y, other = _two(self.outputs, rng)
                 try:
                     # ŷ(∇Ψ(u)) = u by the first-order condition.
                     theta = psi_gradient(self.space, y + step * (other - y))
@@ -195,6 +195,11 @@ def is_known(outputs: Array, vertex: Array) -> bool:
 def norm_name(p: float) -> str:
     """How messages call the ℓp norm."""
     return "ℓ∞" if np.isinf(p) else f"ℓ{p:g}"
+
+
+def _two(outputs: Array, rng: np.random.Generator) -> Array:
+    """Two different outputs, where there are two."""
+    return outputs[rng.choice(len(outputs), size=2, replace=len(outputs) < 2)]
 
 
 def _neighbours(space: OutputSpace, rng: np.random.Generator) -> tuple[Array, Array]:
