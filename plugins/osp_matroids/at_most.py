@@ -104,21 +104,24 @@ class AtMost(MatroidSpace):
 
     def decompose(self, point: Array) -> ConvexCombination:
         """Decompose with one more element that takes what is missing to a whole number."""
-        padded, chosen = self._padded(point[np.newaxis])
-        combination = chosen[0].decompose(padded[0])
-        return ConvexCombination(combination.atoms[:, : self.dim], combination.weights)
+        padded, sizes = self._padded(point[np.newaxis])
+        combination = KSubsets(self.dim + 1, int(sizes[0])).decompose(padded[0])
+        # Without that element some sets are the same.
+        atoms, which = np.unique(combination.vertices[:, : self.dim], axis=0, return_inverse=True)
+        return ConvexCombination(atoms, np.bincount(which.ravel(), weights=combination.weights))
 
     def sample_vertex(self, point: Array, rng: np.random.Generator) -> Array:
         return self.sample_many(point[np.newaxis], rng)[0]
 
     def sample_many(self, points: ArrayLike, rng: np.random.Generator) -> Array:
-        rows = as_rows(points, self.dim, "points")
-        padded, chosen = self._padded(rows)
-        drawn = [space.sample_vertex(row, rng) for space, row in zip(chosen, padded, strict=True)]
-        return np.array(drawn).reshape(len(rows), self.dim + 1)[:, : self.dim]
+        padded, sizes = self._padded(as_rows(points, self.dim, "points"))
+        for size in np.unique(sizes):
+            rows = sizes == size
+            padded[rows] = KSubsets(self.dim + 1, int(size)).sample_many(padded[rows], rng)
+        return padded[:, : self.dim].copy()
 
-    def _padded(self, rows: Array) -> tuple[Array, list[KSubsets]]:
-        """Rows with one more entry that makes the sum whole, and the subsets they are means of."""
+    def _padded(self, rows: Array) -> tuple[Array, Array]:
+        """Rows with one more entry that makes their sum whole, and that sum."""
         if (rows < -1e-9).any() or (rows > 1 + 1e-9).any() or (rows.sum(axis=1) > self.k + 1e-7).any():
             raise InvalidInputError(
                 f"The point is outside conv(Y): its entries must be in [0, 1] and sum to at most {self.k}."
@@ -126,9 +129,7 @@ class AtMost(MatroidSpace):
         inside = np.clip(rows, 0.0, 1.0)
         totals = inside.sum(axis=1)
         whole = np.minimum(np.ceil(totals - 1e-12), self.k)
-        slack = np.clip(whole - totals, 0.0, 1.0)
-        chosen = [KSubsets(self.dim + 1, int(size)) for size in whole]
-        return np.column_stack([inside, slack]), chosen
+        return np.column_stack([inside, np.clip(whole - totals, 0.0, 1.0)]), whole
 
     @classmethod
     def examples(cls) -> Sequence[OutputSpace]:

@@ -167,7 +167,7 @@ class PartitionMatroid(MatroidSpace):
             parts = rows[:, group.coordinates]
             answers = getattr(group.space, method)(parts.reshape(-1, parts.shape[2]))
             points[:, group.coordinates] = answers.point.reshape(parts.shape)
-            gaps += answers.gap.reshape(len(rows), -1).sum(axis=1)
+            gaps += answers.gap.reshape(parts.shape[:2]).sum(axis=1)
             for index, one in enumerate(answers.single):
                 if one.status not in (Status.EXACT, Status.OPTIMAL):
                     unfinished[index // parts.shape[1]] = one.status
@@ -219,7 +219,7 @@ class PartitionMatroid(MatroidSpace):
             cls([3, 2], 1, psi=NegativeEntropy(0.5), bases=False),
             cls([4, 2], [2, 1], psi=GibbsEntropy(1.0)),
             cls([3, 2], [2, 1], psi=GibbsEntropy(1.0), bases=False),
-            cls([["b", "c"], [], ["a"]], 1, elements="abc", psi=SquaredNorm(2.0)),
+            cls([["b", "c"], [], ["a"]], 1, elements=["a", "b", "c"], psi=SquaredNorm(2.0)),
             cls([1], 0),
         )
 
