@@ -61,7 +61,8 @@ def as_vector(value: ArrayLike, dim: int | None, name: str) -> Array:
     if vector.ndim != 1 or (dim is not None and vector.shape[0] != dim):
         expected = "a vector" if dim is None else f"a vector of length {dim}"
         raise InvalidInputError(f"{name} must be {expected}, got an array of shape {vector.shape}.")
-    if not np.isfinite(vector).all():
+    # On the path of every prediction; counting takes half the time of `all`.
+    if np.count_nonzero(np.isfinite(vector)) != vector.shape[0]:
         where = int(np.flatnonzero(~np.isfinite(vector))[0])
         raise InvalidInputError(f"{name} must be finite, got {vector[where]} at index {where}.")
     return vector

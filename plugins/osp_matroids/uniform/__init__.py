@@ -1,0 +1,1 @@
+"""The uniform matroid: k of d elements."""

@@ -1,0 +1,257 @@
+"""Sorting, pooling and T-transforms on the permutahedron, compiled; see `kernels_numpy` for the contracts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from osp_core.errors import Array
+
+Order = NDArray[np.int64]
+_SHORT = 24  # up to here insertion alone is the fastest sort
+
+
+@njit(cache=True)
+def order_descending(values: Array) -> Order:
+    size = values.size
+    order = np.arange(size)
+    if size <= _SHORT:
+        _insert(order, values.copy(), size * size)
+        return order
+    highest, lowest = values.max(), values.min()
+    scale = (size - 1) / (highest - lowest) if highest > lowest else 0.0
+    if scale == 0.0 or not np.isfinite(scale):
+        return np.argsort(-values, kind="mergesort")
+    # Scores rarely cluster: one bucket per item leaves an almost sorted list, which insertion finishes.
+    starts = np.zeros(size + 1, dtype=np.int64)
+    buckets = np.empty(size, dtype=np.int64)
+    for item in range(size):
+        bucket = min(size - 1, int((highest - values[item]) * scale))
+        buckets[item] = bucket
+        starts[bucket + 1] += 1
+    for bucket in range(size):
+        starts[bucket + 1] += starts[bucket]
+    keys = np.empty(size)
+    for item in range(size):
+        place = starts[buckets[item]]
+        starts[buckets[item]] = place + 1
+        order[place] = item
+        keys[place] = values[item]
+    if not _insert(order, keys, 16 * size):
+        return np.argsort(-values, kind="mergesort")
+    return order
+
+
+@njit(cache=True)
+def _insert(order: Order, keys: Array, budget: int) -> bool:
+    """Stable insertion sort in decreasing order of `keys`; False when it needs more moves than `budget`."""
+    for position in range(1, keys.size):
+        key, item = keys[position], order[position]
+        place = position
+        while place > 0 and keys[place - 1] < key:
+            keys[place] = keys[place - 1]
+            order[place] = order[place - 1]
+            place -= 1
+        keys[place] = key
+        order[place] = item
+        budget -= position - place
+        if budget < 0:
+            return False
+    return True
+
+
+@njit(cache=True)
+def project(theta: Array, weights: Array) -> Array:
+    size = theta.size
+    order = order_descending(theta)
+    centre = theta[order[size // 2]]
+    ends = np.empty(size, dtype=np.int64)
+    totals = np.empty(size)
+    means = np.empty(size)
+    blocks = 0
+    for place in range(size):
+        total, length = (theta[order[place]] - centre) - weights[place], 1
+        mean = total
+        while blocks > 0 and means[blocks - 1] <= mean:
+            blocks -= 1
+            total += totals[blocks]
+            length = place + 1 - (ends[blocks - 1] if blocks > 0 else 0)
+            mean = total / length
+        ends[blocks], totals[blocks], means[blocks] = place + 1, total, mean
+        blocks += 1
+    projected = np.empty(size)
+    start = 0
+    for block in range(blocks):
+        end = ends[block]
+        _fill_block(projected, theta, weights, order, start, end)
+        start = end
+    return projected
+
+
+@njit(cache=True)
+def _fill_block(projected: Array, theta: Array, weights: Array, order: Order, start: int, end: int) -> None:
+    """Shift the scores of one block so that their mean is that of its weights."""
+    if end == start + 1:
+        projected[order[start]] = weights[start]
+        return
+    # Differences to the first entry keep the digits that a large common offset would swallow.
+    first, score_excess, weight_excess = theta[order[start]], 0.0, 0.0
+    for place in range(start, end):
+        score_excess += theta[order[place]] - first
+        weight_excess += weights[place] - weights[start]
+    shift = weights[start] + (weight_excess - score_excess) / (end - start)
+    for place in range(start, end):
+        projected[order[place]] = (theta[order[place]] - first) + shift
+
+
+@njit(cache=True)
+def project_many(thetas: Array, weights: Array) -> Array:
+    projected = np.empty(thetas.shape)
+    for row in range(thetas.shape[0]):
+        projected[row] = project(thetas[row], weights)
+    return projected
+
+
+@njit(cache=True)
+def kl_project(log_weights: Array, weights: Array) -> Array:
+    size = log_weights.size
+    order = order_descending(log_weights)
+    centre = log_weights[order[size // 2]]
+    ends = np.empty(size, dtype=np.int64)
+    tops, sums, masses, slopes = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+    blocks = 0
+    for place in range(size):
+        top, total, mass = log_weights[order[place]] - centre, 1.0, weights[place]
+        slope = top - np.log(mass) if mass > 0 else np.inf
+        while blocks > 0 and slopes[blocks - 1] <= slope:
+            blocks -= 1
+            # Blocks come in decreasing order, so the earlier one has the larger top.
+            total = sums[blocks] + total * np.exp(top - tops[blocks])
+            top, mass = tops[blocks], mass + masses[blocks]
+            slope = top + np.log(total) - np.log(mass) if mass > 0 else np.inf
+        ends[blocks], tops[blocks], sums[blocks] = place + 1, top, total
+        masses[blocks], slopes[blocks] = mass, slope
+        blocks += 1
+    projected = np.empty(size)
+    start = 0
+    for block in range(blocks):
+        end = ends[block]
+        _spread_block(projected, log_weights, weights, order, start, end)
+        start = end
+    return projected
+
+
+@njit(cache=True)
+def _spread_block(
+    projected: Array, log_weights: Array, weights: Array, order: Order, start: int, end: int
+) -> None:
+    """Divide the weights of one block in proportion to exp(log weight)."""
+    if end == start + 1:
+        projected[order[start]] = weights[start]
+        return
+    first, total, mass = log_weights[order[start]], 0.0, 0.0
+    for place in range(start, end):
+        share = np.exp(log_weights[order[place]] - first)
+        projected[order[place]] = share
+        total += share
+        mass += weights[place]
+    for place in range(start, end):
+        projected[order[place]] *= mass / total
+
+
+@njit(cache=True)
+def kl_project_many(log_weights: Array, weights: Array) -> Array:
+    projected = np.empty(log_weights.shape)
+    for row in range(log_weights.shape[0]):
+        projected[row] = kl_project(log_weights[row], weights)
+    return projected
+
+
+@njit(cache=True)
+def transforms(point: Array, weights: Array) -> tuple[Order, Order, Array]:
+    size = point.size
+    first, second = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    probabilities = np.empty(size)
+    current, stack = weights.copy(), np.empty(size, dtype=np.int64)
+    height = count = 0
+    for place in range(size):
+        if current[place] > point[place]:
+            stack[height] = place
+            height += 1
+        while height > 0 and current[place] < point[place]:
+            donor = stack[height - 1]
+            surplus, deficit = current[donor] - point[donor], point[place] - current[place]
+            amount = min(surplus, deficit)
+            first[count], second[count] = donor, place
+            probabilities[count] = amount / (current[donor] - current[place])
+            count += 1
+            # Assigning the target, instead of adding, ends every transform at an exact entry.
+            current[donor] = point[donor] if surplus <= deficit else current[donor] - amount
+            current[place] = point[place] if deficit <= surplus else current[place] + amount
+            if surplus <= deficit:
+                height -= 1
+    return first[:count], second[:count], probabilities[:count]
+
+
+@njit(cache=True)
+def swap_at_random(
+    weights: Array, first: Order, second: Order, probabilities: Array, uniforms: Array
+) -> Array:
+    values = weights.copy()
+    for step in range(first.size):
+        if uniforms[step] < probabilities[step]:
+            i, j = first[step], second[step]
+            values[i], values[j] = values[j], values[i]
+    return values
+
+
+@njit(cache=True)
+def decompose(point: Array, weights: Array) -> tuple[Array, Array]:
+    size = point.size
+    atoms, masses = np.empty((size + 1, size)), np.zeros(size + 1)
+    atoms[0], masses[0] = weights, 1.0
+    current, stack = weights.copy(), np.empty(size, dtype=np.int64)
+    height, count = 0, 1
+    for place in range(size):
+        if current[place] > point[place]:
+            stack[height] = place
+            height += 1
+        while height > 0 and current[place] < point[place]:
+            donor = stack[height - 1]
+            # Asking the atoms, instead of keeping account, leaves no error to add up.
+            surplus = _mean(atoms, masses, count, donor) - point[donor]
+            deficit = point[place] - _mean(atoms, masses, count, place)
+            amount = min(surplus, deficit)
+            count += _move(atoms, masses, count, donor, place, amount)
+            current[donor] = point[donor] if surplus <= deficit else point[donor] + (surplus - amount)
+            current[place] = point[place] if deficit <= surplus else point[place] - (deficit - amount)
+            if surplus <= deficit:
+                height -= 1
+    return atoms[:count], masses[:count]
+
+
+@njit(cache=True)
+def _mean(atoms: Array, masses: Array, count: int, place: int) -> float:
+    total = 0.0
+    for atom in range(count):
+        total += masses[atom] * atoms[atom, place]
+    return total
+
+
+@njit(cache=True)
+def _move(atoms: Array, masses: Array, count: int, i: int, j: int, rest: float) -> int:
+    """Move `rest` from entry i of the mean to entry j; return the number of new atoms, 0 or 1."""
+    for atom in range(count):
+        difference = atoms[atom, i] - atoms[atom, j]
+        if difference <= 0.0 or rest <= 0.0:
+            continue
+        if masses[atom] * difference > rest:
+            moved = rest / difference
+            masses[count], masses[atom] = moved, masses[atom] - moved
+            atoms[count] = atoms[atom]
+            atoms[count, i], atoms[count, j] = atoms[atom, j], atoms[atom, i]
+            return 1
+        rest -= masses[atom] * difference
+        atoms[atom, i], atoms[atom, j] = atoms[atom, j], atoms[atom, i]
+    return 0
