@@ -173,8 +173,8 @@ class Permutahedron(OutputSpace):
         total = float(excess.sum())
         if max(largest, abs(total)) > 1e-8 * self.dim * (1.0 + float(np.abs(self._weights).max())):
             raise InvalidInputError(
-                f"The point is outside the permutahedron: its sum must be {self.min_mass:g}, and its r largest"
-                " entries must not sum to more than the r largest weights; one sum is off by "
+                f"The point is outside the permutahedron: its sum must be {self.min_mass:g}, and its"
+                " r largest entries must not sum to more than the r largest weights; one sum is off by "
                 f"{max(largest, abs(total)):.3g}."
             )
         # The rounding of the total would otherwise end up in one entry.
