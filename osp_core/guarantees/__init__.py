@@ -4,6 +4,7 @@ from osp_core.guarantees.bound import Bound
 from osp_core.guarantees.constants import scale_for_gap, surrogate_gap
 from osp_core.guarantees.formulas import (
     deviation_rate,
+    multiclass_regret_floor,
     parameter_free_regret,
     parameter_free_supremum,
     sqrt_log_supremum,
@@ -18,6 +19,7 @@ __all__ = [
     "deviation_rate",
     "has_separation_margin",
     "margin",
+    "multiclass_regret_floor",
     "parameter_free_regret",
     "parameter_free_supremum",
     "scale_for_gap",

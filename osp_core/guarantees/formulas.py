@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from osp_core.errors import InvalidInputError, as_positive
+from osp_core.errors import InvalidInputError, as_count, as_positive
 
 # −ln(1 − x) ≥ x + CURVATURE·x² on [−2, 2/3], where the ratio of two wealths 1 − cv stays; equality at −2.
 CURVATURE = (2.0 - math.log(3.0)) / 4.0
@@ -88,3 +88,14 @@ def _regret(norm_U: float, V: np.ndarray, wealth: float) -> np.ndarray:
         logarithm = np.logaddexp(0.0, np.log(2 * V) + 2 * log_ratio)
     betting = np.maximum(np.sqrt(2 * V * logarithm), 4 * (log_ratio + math.log(2)))
     return np.asarray(wealth + norm_U * (betting + 2 * math.sqrt(2) * np.sqrt(V)))
+
+
+def multiclass_regret_floor(d: int, hard_rounds: int) -> float:
+    """Return what every learner's expected regret exceeds on the repaired stream of [SBTO24, Thm 13].
+
+    In each hard round the class is uniform, costing 1 − 1/d, while the comparator ln(2d)·e_y pays
+    log₂(1 + ½(1 − 1/d)): together 0.178 a round for d = 2, 0.252 for d = 3. The paper bounds the logarithm by
+    ½(1 − 1/d), which is false, and claims 1/4 for d = 2 as well.
+    """
+    right = 1.0 - 1.0 / as_count(d, "d", least=2)
+    return as_count(hard_rounds, "hard_rounds", least=0) * (right - math.log2(1.0 + right / 2.0))
