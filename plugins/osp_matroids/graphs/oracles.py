@@ -33,12 +33,12 @@ class DensePrim:
 
     def forest(self, cost: Array) -> Array:
         """The cheapest forest as a 0/1 vector."""
-        vertex: Array = self.prim(np.ascontiguousarray(cost), self.table)
+        vertex: Array = self.prim(_owned(cost), self.table)
         return vertex
 
     def forests(self, costs: Array) -> Array:
         """The cheapest forest for every row of a finite matrix."""
-        vertices: Array = self._prim_many(np.ascontiguousarray(costs), self.table)
+        vertices: Array = self._prim_many(_owned(costs), self.table)
         return vertices
 
 
@@ -112,3 +112,8 @@ def make_oracle(graph: Graph, backend: str) -> DensePrim | Kruskal | Networkx:
     if backend != "native":
         raise InvalidInputError(f'backend must be "native" or "networkx", got {backend!r}.')
     return DensePrim(graph) if DensePrim.suits(graph) else Kruskal(graph)
+
+
+def _owned(array: Array) -> Array:
+    """The array, copied unless it is contiguous and writable: kernels are compiled for those only."""
+    return array if array.flags.carray else array.copy()

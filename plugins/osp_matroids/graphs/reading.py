@@ -107,7 +107,11 @@ def _from_edges(nodes: Iterable[Hashable], edges: list[tuple[Hashable, ...]]) ->
 def _names(edges: list[tuple[Hashable, ...]]) -> tuple[tuple[Hashable, ...], ...]:
     """(u, v) where it says enough, else (u, v, key); edges without a key get the first free number."""
     copies = Counter(frozenset(edge[:2]) for edge in edges)
-    taken = {(frozenset(edge[:2]), edge[2]) for edge in edges if len(edge) == 3}
+    keyed = Counter((frozenset(edge[:2]), edge[2]) for edge in edges if len(edge) == 3)
+    twice = next((edge for edge in edges if len(edge) == 3 and keyed[frozenset(edge[:2]), edge[2]] > 1), None)
+    if twice is not None:
+        raise InvalidInputError(f"The edge {twice!r} is given twice; parallel edges need distinct keys.")
+    taken = set(keyed)
     names = []
     for edge in edges:
         ends = frozenset(edge[:2])

@@ -75,7 +75,7 @@ class GraphicMatroid(MatroidSpace):
             and type(cost) is np.ndarray
             and cost.dtype is _FLOAT64
             and cost.shape == dense.shape
-            and cost.flags.c_contiguous
+            and cost.flags.carray
         ):
             # The kernel sees every cost anyway, so it checks them: at ten nodes that is half the time.
             vertex: Array = dense.prim(cost, dense.table)
