@@ -5,8 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
-import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
@@ -15,6 +14,10 @@ import pluggy
 
 from osp_core.errors import InvalidInputError, MissingDependencyError, OspError, PluginError, UnknownNameError
 from osp_core.hooks import API_VERSION, PROJECT, Hooks, Registration
+from osp_core.learners.base import OnlineLearner
+from osp_core.requirements import check_backend, check_parameters, missing_packages
+from osp_core.spaces import OutputSpace
+from osp_core.streams import Stream
 
 
 @dataclass(frozen=True)
@@ -145,21 +148,27 @@ class Registry:
 
     def make(self, kind: str, name: str, params: dict[str, Any]) -> Any:
         factory = self.factory(kind, name)
-        _check_parameters(kind, name, factory, params)
-        _check_backend(kind, self._find(kind, name)[1], params)
+        check_parameters(kind, name, factory, params)
+        check_backend(kind, self._find(kind, name)[1], params)
         try:
             made = factory(**params)
         except TypeError as error:
             if error.__traceback__ is not None and error.__traceback__.tb_next is None:
                 raise InvalidInputError(f"{kind} {name!r}: {error}.") from error
             raise
-        if kind == "space":
+        if not isinstance(made, _MADE[kind]):
+            plugin = self._find(kind, name)[0]
+            raise PluginError(
+                f"The {kind} {name!r} of plugin {plugin!r} must be an instance of {_MADE[kind].__name__}, "
+                f"its factory made {made!r}."
+            )
+        if isinstance(made, OutputSpace):
             made.made_with = (name, dict(params))  # a checkpoint says how to make the space again
         return made
 
     def factory(self, kind: str, name: str) -> Callable[..., Any]:
         plugin, registration = self._find(kind, name)
-        if missing := _missing(registration.requires):
+        if missing := missing_packages(registration.requires):
             raise MissingDependencyError(f"{kind} {name!r} {'; '.join(missing)}.")
         try:
             return _resolve(registration.factory)
@@ -202,8 +211,8 @@ class Registry:
     def _record(self, kind: str, name: str) -> Record:
         found = [entry for entry in self._entries[kind] if entry[1].name == name]
         plugin, registration = found[0]
-        reasons = _missing(registration.requires)
-        missing_of = {backend: _missing(needs) for backend, needs in registration.backends.items()}
+        reasons = missing_packages(registration.requires)
+        missing_of = {backend: missing_packages(needs) for backend, needs in registration.backends.items()}
         backends = tuple(backend for backend, missing in missing_of.items() if not missing)
         available = not reasons and (bool(backends) or not registration.backends)
         reasons += [f"back end {b!r} {reason}" for b, missing in missing_of.items() for reason in missing]
@@ -243,6 +252,7 @@ class Registry:
 
 
 _HOOK_OF = {"space": "osp_spaces", "learner": "osp_learners", "stream": "osp_streams"}
+_MADE: dict[str, type] = {"space": OutputSpace, "learner": OnlineLearner, "stream": Stream}
 _the_registry: Registry | None = None
 
 
@@ -263,20 +273,6 @@ def _resolve(factory: str | Callable[..., Any]) -> Callable[..., Any]:
     return resolved  # type: ignore[no-any-return]
 
 
-def _check_parameters(kind: str, name: str, factory: Callable[..., Any], params: dict[str, Any]) -> None:
-    try:
-        signature = inspect.signature(factory)
-    except ValueError:  # some compiled callables have none
-        return
-    known = [p.name for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-    takes_any = len(known) < len(signature.parameters)
-    unknown = [param for param in params if param not in known]
-    if unknown and not takes_any:
-        raise InvalidInputError(
-            f"{kind} {name!r} has no parameter {unknown[0]!r}; it takes {', '.join(known)}."
-        )
-
-
 def _registrations(answer: Any, hook: str, title: str) -> list[Registration]:
     items = list(answer) if isinstance(answer, Iterable) and not isinstance(answer, str) else [answer]
     for item in items:
@@ -288,36 +284,6 @@ def _registrations(answer: Any, hook: str, title: str) -> list[Registration]:
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise PluginError(f"{hook}() of plugin {title!r} registers {repeated[0]!r} twice.")
     return items
-
-
-def _check_backend(kind: str, registration: Registration, params: dict[str, Any]) -> None:
-    backend = params.get("backend")
-    if backend is None or not registration.backends:
-        return
-    if backend not in registration.backends:
-        known = ", ".join(map(repr, registration.backends))
-        raise InvalidInputError(
-            f"{kind} {registration.name!r} has no back end {backend!r}; there are {known}."
-        )
-    if missing := _missing(registration.backends[backend]):
-        raise MissingDependencyError(
-            f"{kind} {registration.name!r} with back end {backend!r} {'; '.join(missing)}."
-        )
-
-
-def _missing(needs: Mapping[str, str]) -> list[str]:
-    return [
-        f"needs {module}: pip install '{requirement}'"
-        for module, requirement in needs.items()
-        if not _installed(module)
-    ]
-
-
-def _installed(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError):  # the parent of a dotted name is missing, or a module has no spec
-        return False
 
 
 def _conflict(kind: str, name: str, plugins: list[str]) -> str:

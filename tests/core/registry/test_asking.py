@@ -14,11 +14,12 @@ class Offer:
         absent = {"a_package_nobody_has": "online-structured-prediction[absent]"}
         nested = {"a_package_nobody_has.inside": "online-structured-prediction[absent]"}
         return [
-            osp.Registration("needy", dict, requires=absent),
-            osp.Registration("needy_inside", dict, requires=nested),
+            osp.Registration("needy", choosy, requires=absent),
+            osp.Registration("needy_inside", choosy, requires=nested),
             osp.Registration("choosy", choosy, backends={"native": {}, "absent": absent}),
             osp.Registration("stuck", choosy, backends={"absent": absent}),
-            osp.Registration("open_ended", dict),
+            osp.Registration("open_ended", OpenEnded()),
+            osp.Registration("rubbish", dict),
         ]
 
 
@@ -26,7 +27,16 @@ def choosy(d, *, backend="native"):
     """A factory with a required parameter and a back end."""
     if d < 0:
         raise TypeError("a TypeError from inside the factory")
-    return (d, backend)
+    return osp.make_space("hypercube", d=d)
+
+
+class OpenEnded:
+    """A factory whose signature cannot be read, like that of some compiled functions."""
+
+    __signature__ = "nothing inspect understands"
+
+    def __call__(self, **params):
+        return osp.make_space("hypercube", **params)
 
 
 @pytest.fixture
@@ -56,7 +66,7 @@ def test_a_missing_back_end_is_listed_with_its_reason_and_the_space_stays_availa
     assert record.available
     assert record.backends == ("native",)
     assert "back end 'absent' needs a_package_nobody_has" in record.reason
-    assert registry.make("space", "choosy", {"d": 2, "backend": "native"}) == (2, "native")
+    assert registry.make("space", "choosy", {"d": 2, "backend": "native"}).dim == 2
 
 
 def test_asking_for_a_missing_back_end_names_the_extra(registry):
@@ -66,9 +76,10 @@ def test_asking_for_a_missing_back_end_names_the_extra(registry):
         registry.make("space", "choosy", {"d": 2, "backend": "absent"})
 
 
-def test_asking_for_an_unknown_back_end_names_those_there_are(registry):
-    with pytest.raises(osp.InvalidInputError, match="no back end 'magic'; there are 'native', 'absent'"):
-        registry.make("space", "choosy", {"d": 2, "backend": "magic"})
+@pytest.mark.parametrize("backend", ["magic", ["native"], 3])
+def test_asking_for_an_unknown_back_end_names_those_there_are(registry, backend):
+    with pytest.raises(osp.InvalidInputError, match=r"no back end .*; there are 'native', 'absent'"):
+        registry.make("space", "choosy", {"d": 2, "backend": backend})
 
 
 def test_a_space_none_of_whose_back_ends_is_installed_is_not_available(registry):
@@ -109,8 +120,15 @@ def test_a_bug_inside_a_factory_is_not_mistaken_for_a_bad_call(registry):
     assert not isinstance(caught.value, osp.OspError)
 
 
-def test_a_factory_without_a_signature_takes_what_it_is_given(registry):
-    assert registry.make("space", "open_ended", {"anything": 1}) == {"anything": 1}
+def test_a_factory_whose_signature_cannot_be_read_takes_what_it_is_given(registry):
+    assert registry.make("space", "open_ended", {"d": 3}).dim == 3
+
+
+def test_a_factory_that_makes_no_space_is_an_error_that_names_the_plugin(registry):
+    with pytest.raises(
+        osp.PluginError, match=r"'rubbish' of plugin 'offer' must be an instance of OutputSpace"
+    ):
+        registry.make("space", "rubbish", {})
 
 
 def test_every_registered_parameter_is_one_the_factory_takes():

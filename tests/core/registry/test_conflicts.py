@@ -12,7 +12,7 @@ from osp_core import Registration, hookimpl
 
 @hookimpl
 def osp_spaces():
-    return [Registration("simplex", "json:loads"), Registration("loot", "collections:OrderedDict")]
+    return [Registration("simplex", "json:loads"), Registration("loot", "osp_hypercube.space:Hypercube")]
 """
 
 
@@ -36,7 +36,7 @@ def test_asking_for_a_name_claimed_twice_is_an_error_that_names_both(plugins):
 
 def test_what_the_two_do_not_share_stays_usable(plugins):
     plugins.install("thief", THIEF)
-    assert plugins.registry().make("space", "loot", {}) == {}
+    assert plugins.registry().make("space", "loot", {"d": 2}).dim == 2
 
 
 def test_an_entry_point_with_the_name_of_another_is_told_apart_by_its_distribution(plugins, working):
@@ -46,7 +46,7 @@ def test_an_entry_point_with_the_name_of_another_is_told_apart_by_its_distributi
     assert not record.available
     assert "'simplex'" in record.reason
     assert " of " in record.reason
-    assert registry.make("space", "loot", {}) == {}
+    assert registry.make("space", "loot", {"d": 2}).dim == 2
     working(registry)
 
 
@@ -66,13 +66,13 @@ def test_one_name_for_a_space_and_a_learner_is_no_conflict():
     class Both:
         @osp.hookimpl
         def osp_spaces(self):
-            return [osp.Registration("shared", dict)]
+            return [osp.Registration("shared", lambda: osp.make_space("simplex", d=2))]
 
         @osp.hookimpl
         def osp_learners(self):
-            return [osp.Registration("shared", list)]
+            return [osp.Registration("shared", osp.OGD)]
 
     registry = Registry()
     registry.add(Both())
-    assert registry.make("space", "shared", {}) == {}
-    assert registry.make("learner", "shared", {}) == []
+    assert registry.make("space", "shared", {}).dim == 2
+    assert registry.make("learner", "shared", {"step_size": 0.5}).step_size == 0.5
