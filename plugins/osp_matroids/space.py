@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import abstractmethod
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError
 from osp_core.regularizers import Regularizer
-from osp_core.spaces import ZeroOneSpace
+from osp_core.spaces import Block, ZeroOneSpace
 from osp_core.targets import AffineLoss, hamming, mismatch
 from osp_matroids.components import UnionFind
 
@@ -27,7 +27,7 @@ class MatroidSpace(ZeroOneSpace):
     """Bases or independent sets of a matroid on `elements`, as 0/1 vectors.
 
     A subclass owes `greedy`; everything else follows from it, and may be overridden where the matroid
-    has something faster: `circuit`, `component_labels`.
+    has something faster: `circuit`, `component_labels`, `restricted`.
 
     Parameters
     ----------
@@ -227,6 +227,24 @@ class MatroidSpace(ZeroOneSpace):
         for _ in range(2):
             direction = direction - (np.bincount(labels, weights=direction) / sizes)[labels]
         return np.where((sizes > 1)[labels], direction, 0.0)
+
+    def restricted(self, kept: Indices) -> MatroidSpace:
+        """The matroid on some of the elements, given by their indices."""
+        from osp_matroids.restriction import Restriction
+
+        return Restriction(self, kept)
+
+    def blocks(self) -> Sequence[Block] | None:
+        """The connected components: outputs are chosen in each of them independently of the others."""
+        if np.count_nonzero(self._component_diameters) < 2:
+            return None
+        ranks = self._component_sizes[1]
+        groups: dict[Hashable, list[Indices]] = {}
+        for component, rank in enumerate(ranks):
+            members = np.flatnonzero(self.component_labels == component)
+            # All loops are alike, and so are all coloops.
+            groups.setdefault(component if len(members) > 1 else ("single", rank), []).append(members)
+        return [Block(self.restricted(rows[0]), np.array(rows)) for rows in groups.values()]
 
     def target_loss(self) -> AffineLoss:
         """The fraction of a basis that is wrong, or the Hamming loss for independent sets."""

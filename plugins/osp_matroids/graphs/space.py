@@ -108,6 +108,16 @@ class GraphicMatroid(MatroidSpace):
         """The blocks of the graph; bridges and loops are on their own."""
         return block_labels(self.graph.tails, self.graph.heads, len(self.graph.nodes))
 
+    def restricted(self, kept: Indices) -> GraphicMatroid:
+        """The same with some of the edges only."""
+        return GraphicMatroid(
+            edges=[self.elements[edge] for edge in kept],
+            bases=self.bases,
+            backend=self.backend,
+            psi=self.psi,
+            norm=self.norm,
+        )
+
     @cached_property
     def _cyclic_blocks(self) -> list[Indices]:
         """The edges of every block with more than one edge."""
