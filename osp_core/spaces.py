@@ -7,7 +7,6 @@ that names the constant to give. Override what the space can do faster or sharpe
 from __future__ import annotations
 
 import copy
-import functools
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from osp_core.arguments import check_arguments, checks_its_input
 from osp_core.combinations import ConvexCombination
 from osp_core.errors import (
     Array,
@@ -33,44 +33,7 @@ from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import Regularizer, SquaredNorm
 from osp_core.targets import AffineLoss, hamming
 
-# Every override of these receives a finite float64 vector of length `dim`: the base class sees to it.
-_CHECKED = {
-    "lmo": "cost",
-    "nearest_vertex": "point",
-    "predict": "theta",
-    "project": "point",
-    "kl_project": "log_weights",
-    "binary_kl_project": "log_odds",
-    "marginals": "theta",
-    "log_partition": "theta",
-    "decompose": "point",
-    "sample_vertex": "point",
-    "project_direction": "direction",
-}
-
-_UNWRAPPED = ("__isabstractmethod__", "checks_its_input")
-
-
-def checks_its_input(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark an override that refuses bad input itself, faster than the base class would for it."""
-    method.checks_its_input = True  # type: ignore[attr-defined]
-    return method
-
-
-def _check_arguments(cls: type) -> None:
-    """Wrap the methods of `cls` named in _CHECKED: bad input raises an error instead of reaching them."""
-    for name, argument in _CHECKED.items():
-        method = cls.__dict__.get(name)
-        if callable(method) and not any(getattr(method, mark, False) for mark in _UNWRAPPED):
-            setattr(cls, name, _checked(method, argument))
-
-
-def _checked(method: Callable[..., Any], argument: str) -> Callable[..., Any]:
-    @functools.wraps(method)
-    def checked(self: OutputSpace, vector: ArrayLike, *args: Any, **kwargs: Any) -> Any:
-        return method(self, as_vector(vector, self.dim, argument), *args, **kwargs)
-
-    return checked
+__all__ = ["Block", "OutputSpace", "ZeroOneSpace", "checks_its_input", "norm_ratio"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +78,7 @@ class OutputSpace(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        _check_arguments(cls)
+        check_arguments(cls)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(dim={self.dim})"
@@ -461,7 +424,7 @@ class OutputSpace(ABC):
         return np.array([function(row) for row in rows]).reshape(len(rows), self.dim)
 
 
-_check_arguments(OutputSpace)  # __init_subclass__ sees subclasses only
+check_arguments(OutputSpace)  # __init_subclass__ sees subclasses only
 
 
 class ZeroOneSpace(OutputSpace):

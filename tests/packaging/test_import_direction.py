@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Every layer may import itself and those above it in this list.
 LAYERS = (
     ("errors",),
-    ("hooks", "kernels", "progress", "requirements"),
+    ("arguments", "hooks", "kernels", "progress", "requirements"),
     ("combinations",),
     ("frank_wolfe",),
     ("predictions",),
