@@ -17,10 +17,13 @@ _EPS = float(np.finfo(np.float64).eps)
 class Objective(Protocol):
     """A convex function with the few facts the methods ask for."""
 
-    smoothness: float | None
-    """A Lipschitz constant of the gradient, where one is known."""
-    positive: bool
-    """Whether the gradient exists only where every entry is positive."""
+    @property
+    def smoothness(self) -> float | None:
+        """A Lipschitz constant of the gradient, where one is known."""
+
+    @property
+    def positive(self) -> bool:
+        """Whether the gradient exists only where every entry is positive."""
 
     def value(self, point: Array) -> float: ...
 
