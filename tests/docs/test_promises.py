@@ -58,14 +58,15 @@ def test_links_to_files_lead_somewhere(page):
         assert ((ROOT / page).parent / target).exists(), target
 
 
-def test_the_row_of_the_lowest_versions_pins_every_lower_bound():
+def test_the_rows_of_the_lowest_versions_pin_every_lower_bound():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     optional = [r for extra in set(extras) - {"all", "torch", "docs"} for r in extras[extra]]
     floors = {requirement.replace(">=", "==") for requirement in (*project["dependencies"], *optional)}
     tox = configparser.ConfigParser(interpolation=None)
     tox.read(ROOT / "tox.ini", encoding="utf-8")
-    pins = {full_version(pin) for pin in tox["testenv:lowest"]["deps"].split()}
+    rows = ("testenv:lowest", "testenv:lowest-river")
+    pins = {full_version(pin) for row in rows for pin in tox[row]["deps"].split()}
     assert pins == {full_version(floor) for floor in floors}
 
 
