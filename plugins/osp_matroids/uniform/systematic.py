@@ -13,21 +13,21 @@ from osp_core.errors import Array
 
 def systematic_subset(probabilities: Array, k: int, uniform: float) -> Array:
     """Return the elements that u, u + 1, …, u + k − 1 hit on the line of cumulated probabilities."""
-    subset = np.zeros(probabilities.size)
-    subset[_hits(_line(probabilities[np.newaxis], k)[0], np.array([uniform]), k)[0]] = 1.0
-    return subset
+    return systematic_subsets(probabilities[np.newaxis], k, np.array([uniform]))[0]
 
 
 def systematic_subsets(probabilities: Array, k: int, uniforms: Array) -> Array:
     """Return one subset for every row of probabilities."""
     line = _line(probabilities, k)
-    # An element is hit when the number of ticks below grows at its stretch of the line.
-    ticks = np.ceil(line - uniforms[:, np.newaxis])
+    whole = np.floor(line)
+    # The number of ticks u + j below a place on the line; forming u + j itself would round.
+    ticks = whole + (line - whole > uniforms[:, np.newaxis])
     subsets = np.diff(ticks, axis=1, prepend=0.0)
     for row in np.flatnonzero((subsets > 1).any(axis=1)):
         # A stretch longer than 1 by rounding can be hit twice.
-        subsets[row] = systematic_subset(probabilities[row], k, uniforms[row])
-    return np.asarray(subsets + 0.0)
+        subsets[row] = 0.0
+        subsets[row, _hits(line[row], uniforms[[row]], k)[0]] = 1.0
+    return np.asarray(subsets)
 
 
 def systematic_combination(probabilities: Array, k: int) -> ConvexCombination:
