@@ -34,26 +34,19 @@ class SpaceExample:
 def space_examples(name: str) -> list[SpaceExample]:
     """The examples of a registered space, once for every back end that is installed.
 
-    The factory (a class, or a function with such an attribute) has `examples()`, or `examples(backend=…)`
-    where back ends are registered for it.
+    The factory (a class, or a function with such an attribute) has `examples()`. Where back ends are
+    registered it takes ``backend=…``, or is a classmethod of a class that does.
     """
     record = next((record for record in list_spaces() if record.name == name), None)
     factory = load_factory("space", name)
-    examples = getattr(factory, "examples", None)
-    if examples is None or record is None:
+    if record is None or getattr(factory, "examples", None) is None:
         raise InvalidInputError(f"The space {name!r} has no examples(), so nothing of it can be checked.")
     if not record.backends:
-        return _numbered(name, None, examples)
-    if "backend" not in inspect.signature(examples).parameters:
-        raise InvalidInputError(
-            f"The space {name!r} registers the back ends {', '.join(record.backends)}, so its examples() "
-            "must take "
-            "backend=… and make its instances with that one."
-        )
+        return _numbered(name, None, factory.examples)
     return [
         example
         for backend in record.backends
-        for example in _numbered(name, backend, functools.partial(examples, backend=backend))
+        for example in _numbered(name, backend, _examples_with(name, factory, backend))
     ]
 
 
@@ -79,6 +72,24 @@ def learner_factories(name: str) -> list[Callable[[], OnlineLearner]]:
             f"The learner {name!r} cannot be made without {unknown[0]!r}; give it a classmethod examples()."
         )
     return [functools.partial(factory, **{parameter: USUAL_ARGUMENTS[parameter] for parameter in required})]
+
+
+def _examples_with(name: str, factory: Any, backend: str) -> Callable[[], Any]:
+    """The `examples` of a factory, made with one of its back ends."""
+    if "backend" in inspect.signature(factory.examples).parameters:
+        return functools.partial(factory.examples, backend=backend)
+    if not inspect.isclass(factory) or "backend" not in inspect.signature(factory).parameters:
+        raise InvalidInputError(
+            f"The space {name!r} registers the back end {backend!r}, but neither its examples() nor its "
+            "class takes backend=…, so its examples cannot be made with it."
+        )
+    make = factory.__init__
+
+    def with_backend(self: Any, *args: Any, **kwargs: Any) -> None:
+        make(self, *args, **{"backend": backend, **kwargs})
+
+    bound: Any = type(factory.__name__, (factory,), {"__init__": with_backend})
+    return bound.examples  # type: ignore[no-any-return]
 
 
 def _numbered(name: str, backend: str | None, examples: Callable[[], Any]) -> list[SpaceExample]:

@@ -145,8 +145,13 @@ class TwoBackends:
             self.backend = backend
 
         @classmethod
+        def examples(cls):
+            return (cls(), cls())
+
+    class Choosy(Space):
+        @classmethod
         def examples(cls, backend="slow"):
-            return (cls(backend), cls(backend))
+            return (cls(backend),) * (2 if backend == "fast" else 1)
 
     class Stubborn(Ring):
         @classmethod
@@ -161,6 +166,7 @@ class TwoBackends:
         backends = {"slow": {}, "fast": {}, "absent": {"no_such_module": "no-such"}}
         return [
             osp.Registration("ring", self.Space, backends=backends),
+            osp.Registration("choosy", self.Choosy, backends=backends),
             osp.Registration("stubborn", self.Stubborn, backends=backends),
             osp.Registration("empty", self.Empty),
         ]
@@ -182,11 +188,17 @@ def test_examples_are_made_for_every_back_end_that_is_installed():
     examples = space_examples("ring")
     assert [str(one) for one in examples] == ["ring[slow]-0", "ring[slow]-1", "ring[fast]-0", "ring[fast]-1"]
     assert examples[2].make().backend == "fast"
+    assert isinstance(examples[2].make(), TwoBackends.Space)
+    assert [str(one) for one in space_examples("choosy")] == [
+        "choosy[slow]-0",
+        "choosy[fast]-0",
+        "choosy[fast]-1",
+    ]
 
 
 @pytest.mark.usefixtures("two_backends")
 def test_a_space_that_cannot_be_checked_says_what_it_lacks():
-    with pytest.raises(InvalidInputError, match="must take backend="):
+    with pytest.raises(InvalidInputError, match="class takes backend="):
         space_examples("stubborn")
     with pytest.raises(InvalidInputError, match="is empty"):
         space_examples("empty")
