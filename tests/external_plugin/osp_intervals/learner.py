@@ -22,7 +22,7 @@ class ConservativeOGD(OGD):
         self, gradient: Gradient, *, loss: float | None = None, expected_loss: float | None = None
     ) -> None:
         if expected_loss is not None and expected_loss <= 0.0:
-            self.rounds += 1
+            self._begin_round()
             return
         super().update(gradient, loss=loss, expected_loss=expected_loss)
 
@@ -31,3 +31,11 @@ class ConservativeOGD(OGD):
             raise GuaranteeError("ConservativeOGD has no bound for late feedback; use OGD.")
         bound = super().bound(gap, run, norm_U)
         return replace(bound, premises=(*bound.premises, "no update in rounds without expected loss"))
+
+    # The argument above says nothing about W̄, nor about what was played: no bound rather than a wrong one.
+
+    def high_probability_bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float, delta: float) -> None:
+        return None
+
+    def online_to_batch_bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> None:
+        return None

@@ -88,6 +88,14 @@ def test_late_feedback_has_no_bound():
         predictor.guarantee()
 
 
+@pytest.mark.parametrize("kind", ["high_probability", "online_to_batch", "nonstationary"])
+def test_what_was_not_proved_is_not_promised(kind):
+    predictor = osp.OnlinePredictor(Intervals(3), 1, learner=ConservativeOGD(), seed=0)
+    predictor.step([1.0], (0, 1))
+    with pytest.raises(osp.GuaranteeError, match=kind):
+        predictor.guarantee(kind)
+
+
 def test_the_stream_refuses_another_space():
     with pytest.raises(osp.InvalidInputError, match="intervals"):
         osp.make_stream("moving_interval", space=osp.make_space("simplex", d=3), rounds=2)
