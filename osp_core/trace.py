@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +41,13 @@ class Trace:
         self._rows = np.empty((1024, len(FIELDS)))
         self._length = 0
 
+    @classmethod
+    def of(cls, rows: Array) -> Trace:
+        """The trace with these rows, one column per field."""
+        trace = cls()
+        trace._rows, trace._length = np.array(rows, dtype=np.float64), len(rows)
+        return trace
+
     def __len__(self) -> int:
         return self._length
 
@@ -51,13 +59,19 @@ class Trace:
     def append(self, record: Round) -> None:
         """Add the row of a round."""
         if self._length == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+            self._rows = np.concatenate([self._rows, np.empty((max(1024, self._length), len(FIELDS)))])
         self._rows[self._length] = [getattr(record, name) for name in FIELDS]
         self._length += 1
 
     def regret(self, comparator: Comparator) -> float:
         """Σ E_t L_t − ΣS_t(U): the expected surrogate regret."""
         return float(self.expected_loss.sum()) - comparator.surrogate_loss
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the columns as a numpy archive, whole or not at all."""
+        temporary = f"{os.fspath(path)}.new.npz"
+        np.savez_compressed(temporary, **{name: getattr(self, name) for name in FIELDS})
+        os.replace(temporary, path)
 
     def summary(self) -> dict[str, float]:
         """Totals over the rounds."""

@@ -13,8 +13,10 @@ import osp_core
 from osp_core.errors import OspError
 
 COMMANDS = {
+    "decode": "Turn scores, or inputs of a saved model, into outputs.",
     "demo": "Play a short stream on two spaces and compare the regret with its bound.",
     "doctor": "Show versions, plugins and kernels, and what is disabled and why.",
+    "run": "Learn a file or a stream; write results, trace and checkpoints.",
     "spaces": "List the spaces, with the reason for those that cannot be used.",
 }
 
