@@ -1,4 +1,4 @@
-"""Compiled spanning-tree kernels: dense Prim, Kruskal, and elimination of nodes in the log domain."""
+"""Compiled spanning-tree kernels: dense Prim, Kruskal, and effective conductances in the log domain."""
 
 from __future__ import annotations
 
@@ -79,52 +79,105 @@ def kruskal(order, tails, heads, nodes):
 
 
 @njit(cache=True)
-def eliminate(networks, keep):
-    """Return the networks that nodes 0, …, keep − 1 see when the others are eliminated, with their pivots.
+def log_tree_sum(network):
+    """Return the log of the sum over all spanning trees of the product of conductances.
 
     Parameters
     ----------
-    networks : float64 array of shape (batch, size, size)
+    network : float64 array of shape (n, n)
         Symmetric log conductances, −inf where two nodes are not joined; the diagonal is ignored.
-    keep : int
-
-    Returns
-    -------
-    networks : array of shape (batch, keep, keep)
-    pivots : array of shape (batch,)
-        The sum of the logs of the total conductances at which nodes were eliminated.
     """
-    work = networks.copy()
-    pivots = np.zeros(len(work))
-    for one in range(len(work)):
-        log_conductance = work[one]
-        for node in range(log_conductance.shape[0] - 1, keep - 1, -1):
-            spokes = log_conductance[node]
-            largest = -np.inf
-            for i in range(node):
-                largest = max(largest, spokes[i])
-            if largest == -np.inf:
-                pivots[one] = -np.inf
-                continue
-            total = 0.0
-            for i in range(node):
-                total += np.exp(spokes[i] - largest)
-            pivot = largest + np.log(total)
-            pivots[one] += pivot
-            # The star at the node becomes a mesh: conductance cᵢcⱼ/Σc between every two neighbours.
-            for i in range(node):
-                if spokes[i] == -np.inf:
-                    continue
-                offset = spokes[i] - pivot
-                for j in range(i):
-                    log_conductance[i, j] = _log_add(log_conductance[i, j], offset + spokes[j])
-        for i in range(keep):
+    work = network.copy()
+    total = 0.0
+    for node in range(len(network) - 1, 0, -1):
+        total += _eliminate(work, node)
+    return total
+
+
+@njit(cache=True)
+def effective_conductances(network):
+    """Return the log of the effective conductance between every two nodes of a network; −inf on the diagonal.
+
+    Eliminating all other nodes for every pair would cost n⁵ operations. Halving the node set again and
+    again shares the work: what is eliminated for all pairs between two halves is eliminated once. The total
+    is proportional to n³. `network` is as for `log_tree_sum`.
+    """
+    effective = np.full(network.shape, -np.inf)
+    _pairs_within(network, np.arange(len(network)), effective)
+    return effective
+
+
+@njit(cache=True)
+def _pairs_within(network, nodes, effective):
+    size = len(nodes)
+    if size < 2:
+        return
+    half = size // 2
+    _pairs_across(network, nodes, half, effective)
+    first, second = np.arange(half), np.arange(half, size)
+    _pairs_within(_reduced(network, first, second), nodes[first], effective)
+    _pairs_within(_reduced(network, second, first), nodes[second], effective)
+
+
+@njit(cache=True)
+def _pairs_across(network, nodes, left, effective):
+    """Fill in the pairs between nodes[:left] and nodes[left:]."""
+    size = len(nodes)
+    if size == 2:
+        effective[nodes[0], nodes[1]] = effective[nodes[1], nodes[0]] = network[1, 0]
+        return
+    every = np.arange(size)
+    if 2 * left >= size:  # halve the larger group: keep one half of it, eliminate the other
+        half = left // 2
+        first, second, rest = every[:half], every[half:left], every[left:]
+        keep = np.concatenate((first, rest))
+        _pairs_across(_reduced(network, keep, second), nodes[keep], half, effective)
+        keep = np.concatenate((second, rest))
+        _pairs_across(_reduced(network, keep, first), nodes[keep], left - half, effective)
+    else:
+        half = (left + size) // 2
+        rest, first, second = every[:left], every[left:half], every[half:]
+        keep = np.concatenate((rest, first))
+        _pairs_across(_reduced(network, keep, second), nodes[keep], left, effective)
+        keep = np.concatenate((rest, second))
+        _pairs_across(_reduced(network, keep, first), nodes[keep], left, effective)
+
+
+@njit(cache=True)
+def _reduced(network, keep, others):
+    """Return the network that the nodes `keep` see when the others are eliminated."""
+    order = np.concatenate((keep, others))
+    work = np.empty(network.shape)
+    for i in range(len(order)):
+        for j in range(i):
+            work[i, j] = work[j, i] = network[order[i], order[j]]
+    for node in range(len(order) - 1, len(keep) - 1, -1):
+        _eliminate(work, node)
+    return work[: len(keep), : len(keep)].copy()
+
+
+@njit(cache=True)
+def _eliminate(network, node):
+    """Replace the star at the last node by a mesh, conductance cᵢcⱼ/Σc between neighbours; return log Σc."""
+    spokes = network[node]
+    largest = -np.inf
+    for i in range(node):
+        largest = max(largest, spokes[i])
+    if largest == -np.inf:
+        return -np.inf
+    total = 0.0
+    for i in range(node):
+        total += np.exp(spokes[i] - largest)
+    pivot = largest + np.log(total)
+    for i in range(node):
+        if spokes[i] > -np.inf:
+            offset = spokes[i] - pivot
             for j in range(i):
-                log_conductance[j, i] = log_conductance[i, j]
-    return work[:, :keep, :keep].copy(), pivots
+                network[i, j] = network[j, i] = _log_add(network[i, j], offset + spokes[j])
+    return pivot
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def _log_add(first, second):
     if first < second:
         first, second = second, first

@@ -54,15 +54,69 @@ def kruskal(order: Indices, tails: Indices, heads: Indices, nodes: int) -> Indic
     return np.array(kept, dtype=np.intp)
 
 
-def eliminate(networks: Array, keep: int) -> tuple[Array, Array]:
-    """Return the networks that nodes 0, …, keep − 1 see when the others are eliminated, with their pivots."""
+def log_tree_sum(network: Array) -> float:
+    """Return the log of the sum over all spanning trees of the product of conductances."""
+    return float(_eliminated(network[np.newaxis], 1)[1][0])
+
+
+def effective_conductances(network: Array) -> Array:
+    """Return the log of the effective conductance between every two nodes of a network; −inf on the diagonal.
+
+    The same halving as in the compiled kernel, one level after the other: the subproblems of a level have
+    equal sizes and are solved together.
+    """
+    n = len(network)
+    effective = np.full((n + 1, n + 1), -np.inf)  # the last row and column collect padding
+    # `inner`: pairs within one set of nodes; `across`: pairs between the first and the second half.
+    inner, inner_nodes = network[np.newaxis], np.arange(n)[np.newaxis]
+    across, across_nodes = np.empty((0, 2 * n, 2 * n)), np.empty((0, 2 * n), dtype=np.intp)
+    size = n
+    while size > 1:
+        if size % 2:
+            inner, inner_nodes = _padded(inner, inner_nodes, 1, n)
+            across, across_nodes = _padded(across, across_nodes, 2, n)
+            size += 1
+        size //= 2
+        quarters = [np.arange(part * size, (part + 1) * size) for part in range(4)]
+        across_parts = [
+            _kept(across, across_nodes, np.concatenate([quarters[i], quarters[j]]))
+            for i in (0, 1)
+            for j in (2, 3)
+        ]
+        inner_parts = [_kept(inner, inner_nodes, quarters[half]) for half in (0, 1)]
+        across = np.concatenate([inner, *(part for part, _ in across_parts)])
+        across_nodes = np.concatenate([inner_nodes, *(nodes for _, nodes in across_parts)])
+        inner = np.concatenate([part for part, _ in inner_parts])
+        inner_nodes = np.concatenate([nodes for _, nodes in inner_parts])
+    first, second = across_nodes[:, 0], across_nodes[:, 1]
+    effective[first, second] = effective[second, first] = across[:, 0, 1]
+    return effective[:n, :n].copy()
+
+
+def _kept(networks: Array, nodes: Indices, keep: Indices) -> tuple[Array, Indices]:
+    """Eliminate all but the positions `keep` from every network."""
+    others = np.setdiff1d(np.arange(networks.shape[1]), keep)
+    order = np.concatenate([keep, others])
+    return _eliminated(networks[:, order[:, np.newaxis], order], len(keep))[0], nodes[:, keep]
+
+
+def _eliminated(networks: Array, keep: int) -> tuple[Array, Array]:
+    """Eliminate all nodes but the first `keep` from every network; return also the sums of the log pivots."""
     pivots = np.zeros(len(networks))
     for node in range(networks.shape[1] - 1, keep - 1, -1):
         spokes = networks[:, node, :node]
-        pivot = np.logaddexp.reduce(spokes, axis=1) if node else np.full(len(networks), -np.inf)
+        pivot = np.logaddexp.reduce(spokes, axis=1)
         pivots += pivot
         # A node without neighbours has nothing to pass on, whatever stands in for its pivot.
         halves = spokes - np.where(np.isfinite(pivot), pivot, 0.0)[:, np.newaxis] / 2
         mesh = halves[:, :, np.newaxis] + halves[:, np.newaxis, :]
         networks = np.logaddexp(networks[:, :node, :node], mesh)
-    return networks[:, :keep, :keep].copy(), pivots
+    return networks[:, :keep, :keep], pivots
+
+
+def _padded(networks: Array, nodes: Indices, groups: int, padding: int) -> tuple[Array, Indices]:
+    """Add a node without neighbours, named `padding`, at the end of every group of nodes."""
+    size = networks.shape[1] // groups
+    places = size * np.arange(1, groups + 1)
+    networks = np.insert(networks, places, -np.inf, axis=1)
+    return np.insert(networks, places, -np.inf, axis=2), np.insert(nodes, places, padding, axis=1)
