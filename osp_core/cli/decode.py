@@ -41,7 +41,7 @@ def command(
     deterministic: bool,
     law: bool,
 ) -> None:
-    """Decode one JSON list of numbers a line."""
+    """Turn scores, or inputs of a saved model, into outputs."""
     from osp_core.decoding import default_decoder
     from osp_core.protocol import OnlinePredictor
     from osp_core.registry import make_space

@@ -58,7 +58,7 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def command(config: Path | None, out: Path, resume: bool, as_json: bool, **options: Any) -> None:
-    """Learn a stream of structured outputs and write results, trace and checkpoints to a directory."""
+    """Learn a file or a stream; write results, trace and checkpoints."""
     from osp_core.runs import RunConfig, execute
 
     values: dict[str, Any] = {key: value for key, value in options.items() if value not in (None, ())}
