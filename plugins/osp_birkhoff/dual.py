@@ -86,7 +86,9 @@ def minimise_dual(
             best = DualSolution(plan, levels, potentials, error)
         if error <= tol:
             break
-        direction = _direction(rows.hessian(plan), gradient, free & ~_about_to_settle(potentials, floor, gradient))
+        direction = _direction(
+            rows.hessian(plan), gradient, free & ~_about_to_settle(potentials, floor, gradient)
+        )
         step = min(1.0, rows.longest_step / float(np.abs(direction).max()))
         noise = 1e-14 * (abs(value) + len(scores))
         while True:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from osp_birkhoff.certificates import certified, oracle_gap
-from osp_birkhoff.dual import DualSolution, EntropicRows, minimise_dual, solve_regularised
+from osp_birkhoff.dual import DualSolution, EntropicRows, minimise_dual
 from osp_birkhoff.reduction import Reduced, reduce_by_assignment, reduce_rows
+from osp_birkhoff.support import Support
 from osp_core.errors import Array
 from osp_core.kernels import load
 from osp_core.predictions import Prediction
@@ -18,15 +19,15 @@ MODERATE_RANGE = 100.0
 TINY = 1e-300
 
 
-def entropic_plans(scores: Array, *, full: bool) -> list[Prediction]:
+def entropic_plans(scores: Array, support: Support | None = None) -> list[Prediction]:
     """Return argmin Σ y ln y − ⟨scores, y⟩ over the plans, for every matrix of a batch.
 
     Parameters
     ----------
     scores : array of shape (batch, m, n), m ≤ n
         −∞ for a forbidden entry; what is allowed must be in some assignment.
-    full : bool
-        Whether no entry is forbidden.
+    support : Support, optional
+        What is allowed, where not everything is.
 
     Returns
     -------
@@ -36,7 +37,11 @@ def entropic_plans(scores: Array, *, full: bool) -> list[Prediction]:
     kernels = load(__package__)
     rows, columns = scores.shape[1:]
     shifted = scores - np.rint(scores.max(axis=2, keepdims=True))  # whole numbers leave no rounding behind
-    lowest = shifted.min(axis=(1, 2)) if full else np.where(shifted > -np.inf, shifted, 0.0).min(axis=(1, 2))
+    lowest = (
+        shifted.min(axis=(1, 2))
+        if support is None
+        else np.where(shifted > -np.inf, shifted, 0.0).min(axis=(1, 2))
+    )
     moderate = lowest >= -MODERATE_RANGE
     factors = np.exp(shifted if moderate.all() else shifted[moderate])
     cap = np.inf if rows == columns else 1.0
@@ -45,35 +50,36 @@ def entropic_plans(scores: Array, *, full: bool) -> list[Prediction]:
     predictions = []
     for item in range(len(scores)):
         if not moderate[item]:
-            predictions.append(_newton(reduce_by_assignment(scores[item]), None, full))
+            predictions.append(_newton(reduce_by_assignment(scores[item]), None, support))
             continue
         at = next(position)
         if errors[at] > SWEEP_TOLERANCE:
-            predictions.append(_newton(reduce_rows(scores[item]), -np.log(right[at]), full))
+            predictions.append(_newton(reduce_rows(scores[item]), -np.log(right[at]), support))
             continue
         plan = left[at][:, np.newaxis] * factors[at] * right[at]
         levels, potentials = -np.log(left[at]), -np.log(right[at])
         solution = DualSolution(plan, levels, potentials, float(errors[at]))
         floor = np.full(columns, -np.inf) if rows == columns else np.zeros(columns)
-        predictions.append(_finish(Reduced(shifted[item], floor), solution, full))
+        predictions.append(_finish(Reduced(shifted[item], floor), solution, support))
     return predictions
 
 
-def _newton(problem: Reduced, potentials: Array | None, full: bool) -> Prediction:
+def _newton(problem: Reduced, potentials: Array | None, support: Support | None) -> Prediction:
     start = np.zeros(len(problem.floor)) if potentials is None else potentials
     solution = minimise_dual(EntropicRows(), problem.scores, start, problem.floor, NEWTON_TOLERANCE)
-    return _finish(problem, solution, full)
+    return _finish(problem, solution, support)
 
 
-def _finish(problem: Reduced, solution: DualSolution, full: bool) -> Prediction:
+def _finish(problem: Reduced, solution: DualSolution, support: Support | None) -> Prediction:
     """Make the plan feasible to rounding, and certify it."""
     kernels = load(__package__)
-    if full:
+    # Both ways only raise entries, up to a common factor: one that is too small would cost a large gap.
+    if support is None:
         point = solution.plan.copy()
         kernels.cap_and_fill(point)
         np.maximum(point, TINY, out=point)
     else:
-        point = balance(solution.plan)
+        point = support.repair(solution.plan)
         point = np.where(problem.scores > -np.inf, np.maximum(point, TINY), 0.0)
     gap = kernels.entropic_gap(point, solution.plan, problem.scores, solution.levels, solution.potentials)
     gap += unused_capacity(point, solution.potentials, problem.floor)
@@ -92,20 +98,3 @@ def unused_capacity(point: Array, potentials: Array, floor: Array) -> float:
     if not np.isfinite(floor[0]):
         return 0.0
     return float((potentials - floor) @ np.maximum(1.0 - point.sum(axis=0), 0.0))
-
-
-def balance(plan: Array) -> Array:
-    """Correct the columns of a plan whose rows sum to 1 to first order, without leaving its support.
-
-    The corrected entry is yᵢⱼ(1 + dⱼ − Σₖ yᵢₖ dₖ): rows keep their sums, and the columns sum to 1 when
-    d solves the Newton system of the entropic dual.
-    """
-    rows = EntropicRows()
-    for _ in range(3):
-        missing = 1.0 - plan.sum(axis=0)
-        if np.abs(missing).max() <= 4e-16 * len(plan):
-            break
-        shift = solve_regularised(rows.hessian(plan), missing)
-        plan = plan * np.maximum(1.0 + shift - (plan @ shift)[:, np.newaxis], 0.5)
-        plan = plan / plan.sum(axis=1, keepdims=True)
-    return plan

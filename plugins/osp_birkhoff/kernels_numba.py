@@ -80,7 +80,7 @@ def sparsemax_rows(scores: Array, potentials: Array, thresholds: Array) -> tuple
             largest = max(largest, row[j])
         # Σ max(z − τ, 0) − 1 is convex and decreasing in τ: Newton's method ends exactly, from any start.
         level = thresholds[i] if largest - 1.0 < thresholds[i] < largest else largest - 1.0
-        previous = 0
+        first = True
         while True:
             total, count = 0.0, 0
             for j in range(columns):
@@ -88,9 +88,10 @@ def sparsemax_rows(scores: Array, potentials: Array, thresholds: Array) -> tuple
                     total += row[j] - largest
                     count += 1
             updated = largest + (total - 1.0) / count
-            if count == previous and updated <= level:
+            # From the second step on the thresholds rise; where they no longer do, rounding begins.
+            if updated <= level and not first:
                 break
-            previous, level = count, max(updated, largest - 1.0)
+            first, level = False, max(updated, largest - 1.0)
         levels[i] = level
         value += level
         for j in range(columns):

@@ -12,6 +12,7 @@ from osp_birkhoff.decomposition import decompose_plan
 from osp_birkhoff.entropic import entropic_plans
 from osp_birkhoff.euclidean import euclidean_plan
 from osp_birkhoff.oracles import make_oracle
+from osp_birkhoff.support import Support
 from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array, InvalidInputError, UnsupportedError, as_rows
 from osp_core.kernels import load
@@ -45,6 +46,8 @@ class PlanSpace(ZeroOneSpace):
     psi: Regularizer = NegativeEntropy(1.0)
     equal_norm = True
     constant_mass = True
+    support: Support | None = None
+    """The entries that outputs use, where that is not all of them."""
 
     def _set_cells(self, shape: tuple[int, int], cells: NDArray[np.intp] | None, backend: str) -> None:
         """Fix the matrix a vector stands for: `cells` are flat positions, None for all of them in order."""
@@ -110,11 +113,11 @@ class PlanSpace(ZeroOneSpace):
 
     def project(self, point: Array) -> Prediction:
         """Euclidean projection by semismooth Newton on the dual; exact up to rounding."""
-        return self._flat(euclidean_plan(self._scores(point), full=self.full))
+        return self._flat(euclidean_plan(self._scores(point), self.support))
 
     def kl_project(self, log_weights: Array) -> Prediction:
         """Entropic projection by sweeps, then Newton on the dual; every entry of the point is positive."""
-        return self._flat(entropic_plans(self._scores(log_weights[np.newaxis]), full=self.full)[0])
+        return self._flat(entropic_plans(self._scores(log_weights[np.newaxis]), self.support)[0])
 
     def kl_project_many(self, log_weights: ArrayLike) -> Predictions:
         rows = as_rows(log_weights, self.dim, "log_weights")
@@ -123,7 +126,7 @@ class PlanSpace(ZeroOneSpace):
     def _entropic_chunks(self, rows: Array) -> Iterator[Prediction]:
         size = max(1, CHUNK // (self.shape[0] * self.shape[1]))
         for start in range(0, len(rows), size):
-            yield from entropic_plans(self._scores(rows[start : start + size]), full=self.full)
+            yield from entropic_plans(self._scores(rows[start : start + size]), self.support)
 
     def _scores(self, vectors: Array) -> Array:
         """Scores as matrices, −∞ where nothing may be; whatever can hold no mass is taken out here."""
