@@ -1,0 +1,329 @@
+"""Spaces over constraint sets: linear programs with any vertices, 0/1 sets, and integer points."""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from osp_polytope.canonical import Family, StandardForm
+from osp_polytope.entropies import BINARY, NEGATIVE, Entropy
+from osp_polytope.enumeration import enumerate_vertices
+from osp_polytope.integer_program import IntegerProgram
+from osp_polytope.linear_program import LinearProgram
+from osp_polytope.snapping import snap
+
+from osp_core.combinations import ConvexCombination
+from osp_core.errors import Array, InvalidInputError, UnsupportedError, as_positive
+from osp_core.predictions import Prediction
+from osp_core.regularizers import Regularizer
+from osp_core.spaces import OutputSpace, ZeroOneSpace
+from osp_core.targets import AffineLoss
+
+_CONTEXTS = 128  # instances kept by `at`
+_LISTED = 1 << 16  # 0/1 or integer points that are tried one by one
+
+
+class Polytope(OutputSpace):
+    """The vertices of a polytope given by constraints; make it with `polytope`.
+
+    Vectors are the entries of the cvxpy variable in C order (row by row). Vertices are exact to 1e−10: entries that
+    near to a fraction with a denominator up to 1000 are that fraction.
+    """
+
+    def __init__(
+        self,
+        program: LinearProgram | IntegerProgram,
+        shape: tuple[int, ...],
+        *,
+        integral: bool | None = None,
+        family: Family | None = None,
+        conic: Any = None,
+        nu: float | None = None,
+        target: AffineLoss | None = None,
+        psi: Regularizer | None = None,
+        norm: float | None = None,
+    ) -> None:
+        super().__init__(psi=psi, norm=norm)
+        self.program, self.shape, self.family = program, shape, family
+        self.dim = program.form.dim
+        self.integral, self.given_nu, self.given_target = integral, nu, target
+        self._conic = conic
+        self._instances: OrderedDict[Any, OutputSpace] = OrderedDict()
+        if nu is not None:
+            self.nu = as_positive(nu, "nu")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.program.describe()}, dim={self.dim})"
+
+    @property
+    def solver(self) -> str:
+        """Who computes predictions first."""
+        return "highs" if self._conic is None else str(self._conic.name)
+
+    @property
+    def oracle_calls(self) -> int:
+        """How often a linear cost was minimised so far, by anybody who shares this space's solver."""
+        return self.program.calls
+
+    @property
+    def solves(self) -> int:
+        """How many of these needed branch and bound; 0 for linear programs."""
+        return getattr(self.program, "solves", 0)
+
+    def lmo(self, cost: Array) -> Array:
+        return self.program.minimize(cost)
+
+    # --- predictions ---------------------------------------------------------------------------------
+
+    def project(self, point: Array) -> Prediction:
+        if self._conic is not None:
+            answer = self._conic.project(point, self.lmo)
+            if answer is not None:
+                return answer
+        return super().project(point)
+
+    def kl_project(self, log_weights: Array) -> Prediction:
+        return self._entropic(NEGATIVE, log_weights)
+
+    def binary_kl_project(self, log_odds: Array) -> Prediction:
+        return self._entropic(BINARY, log_odds)
+
+    def _entropic(self, entropy: Entropy, weights: Array) -> Prediction:
+        self.psi.strong_convexity(self, self.norm)  # refuses entries outside the domain
+        if self._conic is not None:
+            answer = self._conic.entropic(entropy, weights, self.lmo)
+            if answer is not None:
+                return answer
+        return self._entropic_over[entropy.binary].minimize(weights, self.lmo)
+
+    @cached_property
+    def _entropic_over(self) -> dict[bool, Any]:
+        from osp_polytope.entropic_polytope import EntropicPolytope
+
+        return {one.binary: EntropicPolytope(self.program.form, one) for one in (NEGATIVE, BINARY)}
+
+    # --- membership and labels -----------------------------------------------------------------------
+
+    def is_vertex(self, y: ArrayLike) -> bool:
+        vector = np.asarray(y, dtype=np.float64)
+        if vector.shape != (self.dim,) or not np.isfinite(vector).all():
+            return False
+        if not np.array_equal(snap(vector), vector):
+            return False
+        known = self.program.is_basic(vector)
+        return super().is_vertex(vector) if known is None else known
+
+    def from_label(self, label: Any) -> Array:
+        array = np.asarray(label)
+        if array.shape == self.shape and array.dtype.kind in "fiub":
+            label = array.reshape(-1)
+        return super().from_label(label)
+
+    def to_label(self, vertex: Array) -> Any:
+        """The vertex in the shape of the cvxpy variable."""
+        return vertex if len(self.shape) == 1 else np.asarray(vertex).reshape(self.shape)
+
+    def vertices(self) -> Array:
+        return self._vertices
+
+    @cached_property
+    def _vertices(self) -> Array:
+        rows = enumerate_vertices(self.lmo, self.dim, self._span.complement, repr(self))
+        rows.setflags(write=False)
+        return rows
+
+    def target_loss(self) -> AffineLoss:
+        return self.given_target if self.given_target is not None else super().target_loss()
+
+    # --- instances -----------------------------------------------------------------------------------
+
+    def at(self, context: Any) -> OutputSpace:
+        """The set with other values of its cvxpy parameters: ``space.at({"capacity": 7})``; kept by value."""
+        if context is None:
+            return self
+        if self.family is None or not self.family.parameters:
+            raise UnsupportedError(f"{self!r} has no cvxpy Parameter, so it is the same in every round.")
+        if not isinstance(context, Mapping):
+            raise InvalidInputError(
+                f"The context of {self!r} is a mapping from parameter names to values, got {context!r}."
+            )
+        key = tuple((name, np.asarray(context[name], dtype=float).tobytes()) for name in sorted(context))
+        if key not in self._instances:
+            self._instances[key] = self._make(self.family.instance(context))
+            if len(self._instances) > _CONTEXTS:
+                self._instances.popitem(last=False)
+        self._instances.move_to_end(key)
+        return self._instances[key]
+
+    def without(self, coordinates: Any) -> OutputSpace:
+        """The outputs that are zero at these coordinates: what `masked` asks for."""
+        from osp_polytope.factory import forbid
+
+        return self._make(forbid(self.program.form, coordinates))
+
+    def _make(self, form: StandardForm) -> OutputSpace:
+        from osp_polytope.factory import make_like
+
+        return make_like(self, form)
+
+    def with_psi(self, psi: Regularizer) -> Self:
+        twin = super().with_psi(psi)
+        twin._instances = OrderedDict()
+        return twin
+
+
+class ZeroOnePolytope(Polytope, ZeroOneSpace):
+    """Constraints whose vertices are 0/1 vectors: Prop. 5 finds the nearest one, and all constants are known."""
+
+    def nearest_vertex(self, point: Array) -> Array:
+        # Rounding is nearest entry by entry; if the constraints allow it, no solver is needed.
+        if (rounded := _rounded(self, point)) is not None:
+            return rounded
+        return ZeroOneSpace.nearest_vertex(self, point)
+
+    def is_vertex(self, y: ArrayLike) -> bool:
+        vector = np.asarray(y, dtype=np.float64)
+        if vector.shape != (self.dim,) or not ((vector == 0) | (vector == 1)).all():
+            return False
+        return self.program.feasible(vector)
+
+    @cached_property
+    def _vertices(self) -> Array:
+        return _feasible_points(self, np.zeros(self.dim), np.ones(self.dim))
+
+    @cached_property
+    def nu1(self) -> float:
+        return 2.0 if self.constant_mass else 1.0
+
+    @cached_property
+    def _span(self) -> Any:
+        return _integer_span(self)
+
+    def target_loss(self) -> AffineLoss:
+        return self.given_target if self.given_target is not None else ZeroOneSpace.target_loss(self)
+
+
+class IntegerPolytope(Polytope):
+    """Integer points, or integral vertices: ν = 1, or 2^(1/p) when all have the same sum.
+
+    Over the integer points of an integer program, rounding, or a second integer program, finds the nearest output.
+    Over the vertices of a linear program they are listed where they are few; otherwise the decoder has a candidate.
+    """
+
+    @cached_property
+    def nu(self) -> float:
+        return float((2.0 if self.constant_mass else 1.0) ** (1.0 / self.norm))
+
+    def nu_in(self, p: float) -> float:
+        if self.given_nu is not None:
+            return super().nu_in(p)
+        return float((2.0 if self.constant_mass else 1.0) ** (1.0 / p))
+
+    def nearest_vertex(self, point: Array) -> Array:
+        if not isinstance(self.program, IntegerProgram):
+            return OutputSpace.nearest_vertex(self, point)
+        if (rounded := _rounded(self, point)) is not None:
+            return rounded
+        return self.program.nearest(point, self.norm)
+
+    @cached_property
+    def nearest_is_exact(self) -> bool:
+        if isinstance(self.program, IntegerProgram):
+            return not np.isinf(self.norm)
+        return _can_list(self)
+
+    def is_vertex(self, y: ArrayLike) -> bool:
+        if not isinstance(self.program, IntegerProgram):
+            return super().is_vertex(y)
+        vector = np.asarray(y, dtype=np.float64)
+        return vector.shape == (self.dim,) and bool(np.isfinite(vector).all()) and self.program.feasible(vector)
+
+    @cached_property
+    def _vertices(self) -> Array:
+        if isinstance(self.program, IntegerProgram):
+            return _feasible_points(self, *self._box)
+        return enumerate_vertices(self.lmo, self.dim, self._span.complement, repr(self))
+
+    @cached_property
+    def _span(self) -> Any:
+        return _integer_span(self)
+
+
+class _Hull:
+    """Predictions over the hull of integer points: the engine with a cache of the points found so far."""
+
+    program: IntegerProgram
+    _projection_gap: float | None
+
+    def project(self: Any, point: Array) -> Prediction:
+        from osp_core.frank_wolfe import Quadratic, minimize
+
+        cache = self.program.cache
+        known = cache.cheapest(-point)
+        start = None if known is None else ConvexCombination(known[np.newaxis], np.ones(1))
+        tol = None if self._projection_gap is None else self._projection_gap / (1.0 + 0.5 * self.max_square)
+        result = minimize(self.lmo, Quadratic(point), tol=tol, cache=cache, start=start)
+        return Prediction(result.point, result.combination, result.gap, result.status, result.lmo_calls)
+
+    @cached_property
+    def _entropic_over(self: Any) -> dict[bool, Any]:
+        from osp_polytope.entropic_hull import EntropicHull
+
+        return {one.binary: EntropicHull(self.program.cache, self.dim, one) for one in (NEGATIVE, BINARY)}
+
+
+class ZeroOneHull(_Hull, ZeroOnePolytope):
+    """The 0/1 points of an integer program."""
+
+
+class IntegerHull(_Hull, IntegerPolytope):
+    """The integer points of an integer program."""
+
+    def decompose(self, point: Array) -> ConvexCombination:
+        # An output inside the hull is a mixture of others too, but it is played as itself.
+        if self.is_vertex(point):
+            return ConvexCombination(point[np.newaxis] + 0.0, np.ones(1))
+        return super().decompose(point)
+
+
+def _rounded(space: Any, point: Array) -> Array | None:
+    rounded = np.ceil(point - 0.5) + 0.0  # halves go down, as with the lowest cost first
+    return rounded if space.program.feasible(rounded) else None
+
+
+def _can_list(space: OutputSpace) -> bool:
+    try:
+        space.vertices()
+    except UnsupportedError:
+        return False
+    return True
+
+
+def _feasible_points(space: Any, low: Array, high: Array) -> Array:
+    """All integer points of a box that satisfy the constraints."""
+    count = float(np.prod(high - low + 1))
+    if count > (_LISTED if not space.program.form.hidden.any() else 4096):
+        raise UnsupportedError(f"The outputs of {space!r} cannot be enumerated: there are up to {count:.3g}.")
+    ranges = [np.arange(a, b + 1) for a, b in zip(low, high, strict=True)]
+    rows = np.array([y for y in map(np.array, itertools.product(*ranges)) if space.program.feasible(y)])
+    rows = rows.reshape(-1, space.dim)
+    rows.setflags(write=False)
+    return rows
+
+
+def _integer_span(space: Any) -> Any:
+    """span(Y − Y), first through neighbours of one output, which cost no oracle call, then through the oracle."""
+    from osp_core.span import Span, discover_span
+
+    first = space.lmo(np.zeros(space.dim))
+    if not space.program.form.hidden.any():
+        steps = (first + sign * axis for axis in np.eye(space.dim) for sign in (1.0, -1.0))
+        reached = {int(np.argmax(np.abs(y - first))) for y in steps if space.program.feasible(y)}
+        if len(reached) == space.dim:
+            return Span(np.zeros((space.dim, 0)))
+    return discover_span(space.lmo, space.dim)
