@@ -117,21 +117,19 @@ def project_many(thetas: Array, weights: Array) -> Array:
 def kl_project(log_weights: Array, weights: Array) -> Array:
     size = log_weights.size
     order = order_descending(log_weights)
-    centre = log_weights[order[size // 2]]
     ends = np.empty(size, dtype=np.int64)
-    tops, sums, masses, slopes = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+    tops, sums, masses = np.empty(size), np.empty(size), np.empty(size)
     blocks = 0
     for place in range(size):
-        top, total, mass = log_weights[order[place]] - centre, 1.0, weights[place]
-        slope = top - np.log(mass) if mass > 0 else np.inf
-        while blocks > 0 and slopes[blocks - 1] <= slope:
+        top, total, mass = log_weights[order[place]], 1.0, weights[place]
+        while blocks > 0:
+            # Blocks come in decreasing order, so the earlier one has the larger top and nothing overflows.
+            rescaled = total * np.exp(top - tops[blocks - 1])
+            if sums[blocks - 1] * mass > rescaled * masses[blocks - 1]:
+                break
             blocks -= 1
-            # Blocks come in decreasing order, so the earlier one has the larger top.
-            total = sums[blocks] + total * np.exp(top - tops[blocks])
-            top, mass = tops[blocks], mass + masses[blocks]
-            slope = top + np.log(total) - np.log(mass) if mass > 0 else np.inf
-        ends[blocks], tops[blocks], sums[blocks] = place + 1, top, total
-        masses[blocks], slopes[blocks] = mass, slope
+            top, total, mass = tops[blocks], sums[blocks] + rescaled, mass + masses[blocks]
+        ends[blocks], tops[blocks], sums[blocks], masses[blocks] = place + 1, top, total, mass
         blocks += 1
     projected = np.empty(size)
     start = 0

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -62,7 +64,7 @@ def _pooled_means(values: Array) -> NDArray[np.intp]:
 def kl_project(log_weights: Array, weights: Array) -> Array:
     """Return argmin Σ yᵢ ln yᵢ − ⟨log_weights, y⟩ over the permutahedron of the non-negative `weights`."""
     order = order_descending(log_weights)
-    edges = _pooled_slopes(log_weights[order] - log_weights[order[weights.size // 2]], weights)
+    edges = _pooled_ratios(log_weights[order], weights)
     lengths = np.diff(edges)
     shares = np.exp(log_weights[order] - np.repeat(log_weights[order[edges[:-1]]], lengths))
     factors = np.add.reduceat(weights, edges[:-1]) / np.add.reduceat(shares, edges[:-1])
@@ -76,19 +78,20 @@ def kl_project_many(log_weights: Array, weights: Array) -> Array:
     return np.array([kl_project(row, weights) for row in log_weights]).reshape(log_weights.shape)
 
 
-def _pooled_slopes(scores: Array, weights: Array) -> NDArray[np.intp]:
-    """Return the borders of the blocks on which log Σ exp(score) − log Σ weight decreases."""
-    blocks: list[tuple[int, float, float, float, float]] = []  # end, top, Σ exp(score − top), mass, slope
-    with np.errstate(divide="ignore", under="ignore"):
-        for place in range(scores.size):
-            top, total, mass = scores[place], 1.0, weights[place]
-            slope = top - np.log(mass)
-            while blocks and blocks[-1][4] <= slope:
-                _, earlier_top, earlier_total, earlier_mass, _ = blocks.pop()
-                total = earlier_total + total * np.exp(top - earlier_top)
-                top, mass = earlier_top, mass + earlier_mass
-                slope = top + np.log(total) - np.log(mass)
-            blocks.append((place + 1, top, total, mass, slope))
+def _pooled_ratios(scores: Array, weights: Array) -> NDArray[np.intp]:
+    """Return the borders of the blocks on which Σ exp(score)/Σ weight decreases."""
+    blocks: list[tuple[int, float, float, float]] = []  # end, top, Σ exp(score − top), mass
+    for place, (top, mass) in enumerate(zip(scores.tolist(), weights.tolist(), strict=True)):
+        total = 1.0
+        while blocks:
+            _, earlier_top, earlier_total, earlier_mass = blocks[-1]
+            # Blocks come in decreasing order, so the earlier one has the larger top and nothing overflows.
+            rescaled = total * math.exp(top - earlier_top)
+            if earlier_total * mass > rescaled * earlier_mass:
+                break
+            blocks.pop()
+            top, total, mass = earlier_top, earlier_total + rescaled, mass + earlier_mass
+        blocks.append((place + 1, top, total, mass))
     return np.array([0, *(block[0] for block in blocks)])
 
 
