@@ -67,9 +67,8 @@ class Assignment(PlanSpace):
         return f"Assignment({self.m}, {self.n})"
 
     def from_label(self, label: Any) -> Array:
-        if isinstance(label, np.ndarray) and label.dtype.kind in "fiub" and label.size == self.dim:
-            if label.ndim == 2 or self.dim > self.m:
-                return super().from_label(label.ravel())
+        if isinstance(label, np.ndarray) and (label.ndim == 2 or label.size == self.dim > self.m):
+            return super().from_label(label.ravel())
         if isinstance(label, str) or not isinstance(label, Mapping | Sequence | np.ndarray):
             raise NotAVertexError(self._expected(label))
         if len(label) != self.m:
@@ -88,8 +87,8 @@ class Assignment(PlanSpace):
 
     def _expected(self, label: Any) -> str:
         return (
-            f"An output of {self!r} is a dict from its {self.m} rows to distinct columns, the sequence of their "
-            f"columns or a 0/1 matrix, got {label!r}."
+            f"An output of {self!r} is a dict from its {self.m} rows to distinct columns, the sequence "
+            f"of their columns or a 0/1 matrix, got {label!r}."
         )
 
     def to_label(self, vertex: Array) -> Any:

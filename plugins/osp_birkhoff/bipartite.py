@@ -67,8 +67,8 @@ def find_matching(graph: BipartiteGraph) -> NDArray[np.intp]:
         )
     crowd, seats = _hall_violator(joined, chosen)
     raise InvalidInputError(
-        f"The graph has no perfect matching: the {len(crowd)} left nodes {_shown(graph.left, crowd)} have only "
-        f"{len(seats)} neighbours, {_shown(graph.right, seats)}."
+        f"The graph has no perfect matching: the {len(crowd)} left nodes {_shown(graph.left, crowd)} have "
+        f"only {len(seats)} neighbours, {_shown(graph.right, seats)}."
     )
 
 
@@ -137,7 +137,8 @@ def _matrix_pairs(matrix: Any) -> list[tuple[Hashable, Hashable]]:
     array = np.asarray(matrix)
     if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():
         raise InvalidInputError(
-            f"matching needs a matrix of zeros and ones with a row per left node, got an array of shape {array.shape}."
+            f"matching needs a matrix of zeros and ones with a row per left node, got an array "
+            f"of shape {array.shape}."
         )
     for axis, side in ((1, "row"), (0, "column")):
         empty = np.flatnonzero(~array.any(axis=axis))
@@ -152,8 +153,8 @@ def _listed_pairs(graph: Iterable[Any]) -> list[tuple[Hashable, Hashable]]:
         hash(tuple(pairs))
     except (TypeError, ValueError) as error:
         raise InvalidInputError(
-            "matching needs a networkx graph, a Boolean matrix (a numpy array) or a list of (left, right) pairs, "
-            f"got {graph!r}."
+            "matching needs a networkx graph, a Boolean matrix (a numpy array) or a list of (left, right) "
+            f"pairs, got {graph!r}."
         ) from error
     return [tuple(x.item() if isinstance(x, np.generic) else x for x in pair) for pair in pairs]  # type: ignore[misc]
 

@@ -64,15 +64,14 @@ class Birkhoff(PlanSpace):
         return f"Birkhoff({self.n})"
 
     def from_label(self, label: Any) -> Array:
-        if isinstance(label, np.ndarray) and label.size == self.dim and label.dtype.kind in "fiub":
-            if label.ndim == 2 or self.n > 1:
-                return super().from_label(label.ravel())
+        if isinstance(label, np.ndarray) and (label.ndim == 2 or label.size == self.dim > self.n):
+            return super().from_label(label.ravel())
         if isinstance(label, Mapping):
             label = self._ranking(label)
         if isinstance(label, str) or not isinstance(label, Sequence | np.ndarray) or len(label) != self.n:
             raise NotAVertexError(
-                f"An output of {self!r} is a sequence of all {self.n} items from first to last, a dict from items to "
-                f"positions or a permutation matrix, got {label!r}."
+                f"An output of {self!r} is a sequence of all {self.n} items from first to last, a dict "
+                f"from items to positions or a permutation matrix, got {label!r}."
             )
         columns = np.full(self.n, -1)
         for position, item in enumerate(label):
@@ -86,7 +85,8 @@ class Birkhoff(PlanSpace):
     def _ranking(self, positions: Mapping[Any, Any]) -> list[Any]:
         if sorted(positions.values(), key=repr) != sorted(range(self.n), key=repr):
             raise NotAVertexError(
-                f"A dict must give every item one of the positions 0, …, {self.n - 1}, got {dict(positions)!r}."
+                f"A dict must give every item one of the positions 0, …, {self.n - 1}, "
+                f"got {dict(positions)!r}."
             )
         return sorted(positions, key=lambda item: positions[item])
 

@@ -1,4 +1,4 @@
-"""Certificates of predictions on plans: a bound that costs nothing, the oracle where it is not good enough."""
+"""Certificates of predictions on plans: a bound for free, the oracle where that is too loose."""
 
 from __future__ import annotations
 

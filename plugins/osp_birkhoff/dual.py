@@ -115,8 +115,7 @@ def _direction(hessian: Array, gradient: Array, free: Array) -> Array:
     """Return −(H + ridge)⁻¹ gradient on the free coordinates, −gradient on the others."""
     direction = -gradient
     if free.all():
-        direction = -solve_regularised(hessian, gradient)
-        return direction
+        return -solve_regularised(hessian, gradient)
     at = np.flatnonzero(free)
     direction[at] = -solve_regularised(hessian[np.ix_(at, at)], gradient[at])
     return direction

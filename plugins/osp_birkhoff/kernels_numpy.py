@@ -6,6 +6,8 @@ Plans are m×n matrices with m ≤ n. A row's *level* is its dual variable α (l
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -134,7 +136,7 @@ def round_by_cycles(matrix: Array, uniforms: Array) -> int:
     -------
     Number of uniform variables used.
     """
-    rows, columns = matrix.shape
+    rows = len(matrix)
     fractional = [np.flatnonzero((row > 0) & (row < 1)) + rows for row in matrix]
     neighbours = [list(map(int, row)) for row in fractional]
     neighbours += [list(map(int, np.flatnonzero((column > 0) & (column < 1)))) for column in matrix.T]
@@ -169,7 +171,7 @@ def round_by_cycles(matrix: Array, uniforms: Array) -> int:
 
 def _cancel(matrix: Array, neighbours: list[list[int]], rows: int, cycle: list[int], uniform: float) -> None:
     """Shift mass around a cycle so that one of its entries becomes whole."""
-    edges = list(zip(cycle[:-1], cycle[1:], strict=True))
+    edges = list(itertools.pairwise(cycle))
     cells = [_cell(a, b, rows) for a, b in edges]
     entries = np.array([matrix[cell] for cell in cells])
     even = np.arange(len(cells)) % 2 == 0

@@ -20,8 +20,8 @@ MOST_LISTED = 5040
 class Matching(PlanSpace):
     """The perfect matchings of a bipartite graph, one coordinate per edge.
 
-    A label is a dict from left to right nodes, or a collection of edges. Edges that are in no perfect matching
-    are coordinates too; they are 0 in every output and every prediction.
+    A label is a dict from left to right nodes, or a collection of edges. Edges in no perfect matching are
+    coordinates too; they are 0 in every output and every prediction.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ class Matching(PlanSpace):
             return super().from_label(label)
         if isinstance(label, str) or not isinstance(label, Collection) or len(label) != self.shape[0]:
             raise NotAVertexError(
-                f"An output of {self!r} is a dict from left to right nodes, or a collection of {self.shape[0]} edges, "
-                f"got {label!r}."
+                f"An output of {self!r} is a dict from left to right nodes, or a collection of "
+                f"{self.shape[0]} edges, got {label!r}."
             )
         pairs = label.items() if isinstance(label, Mapping) else label
         chosen = np.full(self.shape[0], -1)
@@ -92,9 +92,10 @@ class Matching(PlanSpace):
                 if not isinstance(u, Hashable) or not isinstance(v, Hashable):
                     continue
                 row, column = self._row_index.get(u), self._column_index.get(v)
-                if row is not None and column is not None:
-                    if self._coordinate[row * self.shape[1] + column] >= 0:
-                        return row, column
+                if row is None or column is None:
+                    continue
+                if self._coordinate[row * self.shape[1] + column] >= 0:
+                    return row, column
         raise NotAVertexError(f"{pair!r} is not one of the {self.dim} edges of {self!r}.")
 
     def to_label(self, vertex: Array) -> Any:

@@ -43,7 +43,8 @@ class NetworkxOracle:
             import networkx
         except ImportError as error:
             raise MissingDependencyError(
-                "The back end 'networkx' needs networkx: pip install 'online-structured-prediction[networkx]'."
+                "The back end 'networkx' needs networkx: "
+                "pip install 'online-structured-prediction[networkx]'."
             ) from error
         rows, columns = allowed.shape
         self.graph = networkx.Graph()

@@ -155,8 +155,8 @@ class PlanSpace(ZeroOneSpace):
             self.vertices()
         except UnsupportedError as error:
             raise UnsupportedError(
-                f"The Gibbs distribution over {self!r} is normalised by a permanent, which is #P-hard to compute. "
-                "Use psi=NegativeEntropy() or psi=SquaredNorm()."
+                f"The Gibbs distribution over {self!r} is normalised by a permanent, which is #P-hard to "
+                "compute. Use psi=NegativeEntropy() or psi=SquaredNorm()."
             ) from error
 
     # --- combinations --------------------------------------------------------------------------------
@@ -191,8 +191,9 @@ class PlanSpace(ZeroOneSpace):
         error = self._violation(matrix)
         if error > OUTSIDE:
             raise InvalidInputError(
-                f"The point is outside the convex hull of {self!r}: entries must be ≥ 0, rows sum to 1 and columns "
-                f"to {'1' if self.shape[0] == self.shape[1] else 'at most 1'}; the largest violation is {error:.3g}."
+                f"The point is outside the convex hull of {self!r}: entries must be ≥ 0, rows sum to 1 and "
+                f"columns to {'' if self.shape[0] == self.shape[1] else 'at most '}1; the largest "
+                f"violation is {error:.3g}."
             )
         if error > FEASIBLE:
             matrix = self.matrix(self.project(point).point)
