@@ -72,8 +72,8 @@ def test_the_wheel_has_the_core_the_plugins_the_types_and_nothing_else(built):
 def test_the_sdist_has_what_is_needed_to_build_and_test(built):
     with tarfile.open(built[0]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    for needed in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "tox.ini", "tests/packaging"):
-        assert needed in names
+    wanted = ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "tox.ini", "mkdocs.yml", ".ci/run")
+    assert {*wanted, "docs/index.md", "tests/conftest.py", "tests/external_plugin/pyproject.toml"} <= names
     assert not [name for name in names if name.endswith((".pyc", ".nbc", ".nbi"))]
 
 
