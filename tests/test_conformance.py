@@ -17,13 +17,15 @@ def available_spaces():
     return [record.name for record in osp.list_spaces() if record.available]
 
 
-def kernel_choices(name):
-    """The kinds of kernels a space can run with: None where its plugin has none of its own."""
-    parts = load_factory("space", name).__module__.split(".")
+def kernels_for(example):
+    """The kinds of kernels to run with: None where the plugin has none, all of them on its first back end."""
+    parts = load_factory("space", example.name).__module__.split(".")
     packages = [".".join(parts[:length]) for length in range(1, len(parts))]
-    if any(importlib.util.find_spec(f"{package}.kernels_numpy") for package in packages):
-        return [choice for choice in ("numba", "numpy") if selectable(choice)]
-    return [None]
+    if not any(importlib.util.find_spec(f"{package}.kernels_numpy") for package in packages):
+        return [None]
+    record = next(record for record in osp.list_spaces() if record.name == example.name)
+    choices = [choice for choice in ("numba", "numpy") if selectable(choice)]
+    return choices if example.backend in (None, *record.backends[:1]) else choices[:1]
 
 
 def selectable(choice):
@@ -38,7 +40,7 @@ def cases():
     found = []
     for name in available_spaces():
         try:
-            pairs = [(e, choice) for e in space_examples(name) for choice in kernel_choices(name)]
+            pairs = [(e, choice) for e in space_examples(name) for choice in kernels_for(e)]
         except Exception as error:  # reported by the test of that space, not by losing all the others
             found.append(pytest.param(error, None, id=name))
             continue

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from osp_core.errors import Array, UnsupportedError
-from osp_core.regularizers import GibbsEntropy, SquaredNorm
+from osp_core.regularizers import GibbsEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
 from osp_core.testing.report import NotApplicable
-from osp_core.testing.sample import psi_gradient, psi_value
 
 
 def brute_force_prediction(space: OutputSpace, vertices: Array, theta: Array) -> tuple[Array, float]:
@@ -18,10 +17,17 @@ def brute_force_prediction(space: OutputSpace, vertices: Array, theta: Array) ->
         return hull_projection(vertices, theta / psi.scale), 1e-7
     if isinstance(psi, GibbsEntropy):
         return gibbs_marginals(vertices, theta / psi.scale), 1e-10
-    try:
-        return _maximise_over_weights(space, vertices, theta), 2e-3
-    except UnsupportedError as error:
-        raise NotApplicable(str(error)) from error
+    if _has_value(psi, vertices[0]):
+        return _maximise_over_weights(psi, vertices, theta), 2e-3
+    if not (blocks := space.blocks()):
+        raise NotApplicable(f"{type(psi).__name__} has no tractable value")
+    point, accuracy = np.empty(space.dim), 0.0
+    for block in blocks:
+        rows = block.space.vertices()
+        for at in block.coordinates:
+            point[at], error = brute_force_prediction(block.space, rows, theta[at])
+            accuracy = max(accuracy, error)
+    return point, accuracy
 
 
 def hull_projection(vertices: Array, point: Array) -> Array:
@@ -51,17 +57,26 @@ def gibbs_marginals(vertices: Array, theta: Array) -> Array:
     return np.asarray(weights @ vertices / weights.sum())
 
 
-def _maximise_over_weights(space: OutputSpace, vertices: Array, theta: Array) -> Array:
+def _has_value(psi: Regularizer, y: Array) -> bool:
+    try:
+        psi.value(y)
+    except UnsupportedError:
+        return False
+    return True
+
+
+def _maximise_over_weights(psi: Regularizer, vertices: Array, theta: Array) -> Array:
     """Sequential quadratic programming over the weights of the vertices."""
     from scipy.optimize import minimize
 
-    tiny = 1e-12  # entropies have no gradient at 0 or 1
+    tiny = 1e-12  # entropies have no gradient at 0, some of them none at 1 either
+    low = tiny if vertices.min() >= 0.0 else -np.inf
+    high = 1.0 - tiny if vertices.max() <= 1.0 else np.inf
 
     def objective(weights: Array) -> tuple[float, Array]:
-        y = np.clip(weights @ vertices, tiny, None)
-        y = np.clip(y, None, 1.0 - tiny) if vertices.max() <= 1.0 else y
-        slope = psi_gradient(space, y) - theta
-        return float(psi_value(space, y)) - float(theta @ y), vertices @ slope
+        y = np.clip(weights @ vertices, low, high)
+        slope = np.asarray(psi.gradient(y)) - theta
+        return float(psi.value(y)) - float(theta @ y), vertices @ slope
 
     count = len(vertices)
     found = minimize(
