@@ -14,22 +14,30 @@ from osp_core.targets import AffineLoss
 
 @dataclass(frozen=True, eq=False)
 class RatioTable:
-    """E L of Algorithm 1, the loss S and the certified gap, for every pair of scores and outputs.
+    """E L of Algorithm 1, the loss S, ‖ŷ − y‖₂² and the gap, for every pair of scores and outputs.
 
     Attributes
     ----------
-    expected_loss, surrogate_loss : array of shape (scores, outputs)
+    expected_loss, surrogate_loss, squared_gradient : array of shape (scores, outputs)
     gap : array of shape (scores,)
     """
 
     expected_loss: Array
     surrogate_loss: Array
+    squared_gradient: Array
     gap: Array
 
-    def violations(self, ratio: float, *, slack: float = 1e-9) -> int:
-        """How many pairs have E L > ratio·(S + gap), beyond rounding."""
+    def violations(self, ratio: float) -> int:
+        """How many pairs have E L > ratio·(S + gap), beyond rounding: [SBTO24, Lemma 4] fails there."""
+        return self._exceeding(self.expected_loss, ratio)
+
+    def gradient_violations(self, ratio: float) -> int:
+        """How many pairs have ‖ŷ − y‖₂² > ratio·(S + gap), beyond rounding: [SBTO24, Prop. 3] fails there."""
+        return self._exceeding(self.squared_gradient, ratio)
+
+    def _exceeding(self, values: Array, ratio: float) -> int:
         allowed = ratio * (self.surrogate_loss + self.gap[:, np.newaxis])
-        return int((self.expected_loss > allowed * (1 + slack) + 1e-12).sum())
+        return int((values > allowed * (1 + 1e-9) + 1e-12).sum())
 
     def largest(self, *, least_loss: float = 1e-9) -> tuple[float, int, int]:
         """The greatest E L/(S + gap) over pairs whose loss is above rounding, and where it is."""
@@ -48,12 +56,13 @@ def ratio_table(space: OutputSpace, target: AffineLoss, thetas: Array, ys: Array
     distance[distance < NEGLIGIBLE] = 0.0
     p = np.minimum(1.0, 2.0 * distance / space.nu)[:, np.newaxis]
     means = nearest + p * (predictions.point - nearest)
-    expected, losses = np.empty((len(thetas), len(ys))), np.empty((len(thetas), len(ys)))
+    expected, losses, squares = (np.empty((len(thetas), len(ys))) for _ in range(3))
     for column, y in enumerate(ys):
         affine = target.at(y)
         expected[:, column] = np.maximum(0.0, means @ affine.cost + affine.constant)
         losses[:, column] = space.psi.loss(space, thetas, np.broadcast_to(y, thetas.shape), predictions)
-    return RatioTable(expected, losses, np.asarray(predictions.gap))
+        squares[:, column] = np.square(predictions.point - y).sum(axis=1)
+    return RatioTable(expected, losses, squares, np.asarray(predictions.gap))
 
 
 def some_outputs(space: OutputSpace, count: int, rng: np.random.Generator) -> Array:
