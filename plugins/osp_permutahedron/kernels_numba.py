@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from osp_core.errors import Array
+from osp_core.errors import LARGEST, Array
 
 Order = NDArray[np.int64]
 _SHORT = 24  # up to here insertion alone is the fastest sort
@@ -63,6 +63,8 @@ def _insert(order: Order, keys: Array, budget: int) -> bool:
 
 @njit(cache=True)
 def project(theta: Array, weights: Array) -> Array:
+    if not _acceptable(theta):
+        return np.empty(0)
     size = theta.size
     order = order_descending(theta)
     centre = theta[order[size // 2]]
@@ -87,6 +89,15 @@ def project(theta: Array, weights: Array) -> Array:
         _fill_block(projected, theta, weights, order, start, end)
         start = end
     return projected
+
+
+@njit(cache=True)
+def _acceptable(values: Array) -> bool:
+    # A NaN compares false; counting has no branches.
+    count = 0
+    for value in values:
+        count += abs(value) <= LARGEST
+    return count == values.size
 
 
 @njit(cache=True)

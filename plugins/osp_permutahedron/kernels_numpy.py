@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from osp_core.errors import Array
+from osp_core.errors import LARGEST, Array
 
 Order = NDArray[np.int64]
 
@@ -23,8 +23,11 @@ def order_descending(values: Array) -> Order:
 def project(theta: Array, weights: Array) -> Array:
     """Return the Euclidean projection of `theta` on the permutahedron of `weights`.
 
-    In sorted order it is θ minus the decreasing isotonic regression of θ − w.
+    In sorted order it is θ minus the decreasing isotonic regression of θ − w. An empty array says that
+    `theta` is not finite, or too large.
     """
+    if not (np.abs(theta) <= LARGEST).all():
+        return np.empty(0)
     order = order_descending(theta)
     scores = theta[order] - theta[order[theta.size // 2]]
     edges = _pooled_means(scores - weights)

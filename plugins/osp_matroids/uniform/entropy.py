@@ -69,9 +69,8 @@ def gibbs_log_partition(theta: Array, k: int) -> float:
 
 def _around_the_pivot(rows: Array, k: int) -> Array:
     """Scores relative to the k-th largest of their row; those that are far away keep only their side."""
-    with np.errstate(over="ignore"):
-        # In C order whatever the order of the rows: sums then round the same way.
-        return np.ascontiguousarray(np.clip(rows - _pivots(rows, k), -_FAR, _FAR))
+    # In C order whatever the order of the rows: sums then round the same way.
+    return np.ascontiguousarray(np.clip(rows - _pivots(rows, k), -_FAR, _FAR))
 
 
 def _pivots(rows: Array, k: int) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from osp_core.errors import Array
+from osp_core.errors import LARGEST, Array
 
 _LARGE = 2.0**50  # beyond, subtracting 1 from a score is lost in rounding
 
@@ -14,6 +14,8 @@ _LARGE = 2.0**50  # beyond, subtracting 1 from a score is lost in rounding
 def project(theta: Array, k: int) -> Array:
     # The sum of clip(θ − τ, 0, 1) falls with τ and is linear between the breakpoints θᵢ and θᵢ − 1. A bracket
     # of τ is narrowed, by Newton's method with bisection as a fallback, until no breakpoint is inside.
+    if not _acceptable(theta):
+        return np.empty(0)
     low, high = theta.min() - 1.0, theta.max()
     if low < -_LARGE or high > _LARGE:
         theta = _around_the_pivot(theta, k)
@@ -48,6 +50,15 @@ def project(theta: Array, k: int) -> Array:
         if slope > 0:
             tau += excess / slope
     return _clip(theta, k, low, high)
+
+
+@njit(cache=True)
+def _acceptable(values: Array) -> bool:
+    # A NaN compares false; counting has no branches.
+    count = 0
+    for value in values:
+        count += abs(value) <= LARGEST
+    return count == values.size
 
 
 @njit(cache=True)

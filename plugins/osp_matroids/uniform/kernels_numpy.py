@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from osp_core.errors import Array
+from osp_core.errors import LARGEST, Array
 
 
 def project(theta: Array, k: int) -> Array:
-    """Return the point of {0 ≤ y ≤ 1, Σy = k} nearest to `theta`: clip(θ − τ, 0, 1) with the right τ."""
+    """Return the point of {0 ≤ y ≤ 1, Σy = k} nearest to `theta`: clip(θ − τ, 0, 1) with the right τ.
+
+    An empty array says that `theta` is not finite, or too large.
+    """
+    if not (np.abs(theta) <= LARGEST).all():
+        return np.empty(0)
     return project_many(theta[np.newaxis], k)[0]
 
 
@@ -16,8 +21,7 @@ def project_many(thetas: Array, k: int) -> Array:
     """Return `project` of every row: the linear piece that contains τ, among all breakpoints in order."""
     # τ is less than 1 below, and not above, the k-th largest score; clipped, the others keep their place.
     pivots = -np.partition(-thetas, k - 1, axis=1)[:, k - 1 : k]
-    with np.errstate(over="ignore"):
-        scores = np.clip(thetas - pivots, -4.0, 4.0)
+    scores = np.clip(thetas - pivots, -4.0, 4.0)
     breakpoints = np.hstack([scores, scores - 1.0])
     slopes = np.hstack([np.ones(scores.shape), -np.ones(scores.shape)])
     order = np.argsort(-breakpoints, axis=1, kind="stable")

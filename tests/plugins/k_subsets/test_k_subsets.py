@@ -78,7 +78,7 @@ def test_entropic_predictions_are_feasible_and_optimal(psi, size, exponent, seed
 
 
 @pytest.mark.parametrize("psi", PSIS, ids=lambda psi: type(psi).__name__)
-@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e4, 1e8, 1e100])
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e4, 1e8, 1e98])
 def test_predictions_are_finite_and_feasible_at_every_scale(psi, scale, rng):
     for k in (1, 4, 8):
         space = osp.make_space("k_subsets", d=9, k=k, psi=psi)
@@ -306,3 +306,48 @@ def test_a_million_elements_decode_in_linear_memory(rng):
     tracemalloc.stop()
     assert space.is_vertex(vertex)
     assert peak < 400 * d  # bytes: a few dozen numbers per element
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        np.array([0.0, np.nan, 0.0, 0.0]),
+        np.array([0.0, 0.0, 0.0, -np.inf]),
+        np.array([np.inf, -np.inf, 0.0, 0.0]),
+        np.array([1e101, 0.0, 0.0, 0.0]),
+        np.zeros(5),
+        np.zeros((4, 1)),
+        "abcd",
+    ],
+)
+def test_a_projection_refuses_what_is_no_finite_vector(point):
+    space = osp.make_space("k_subsets", d=4, k=2)
+    with pytest.raises(osp.InvalidInputError, match="point must be"):
+        space.project(point)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.float32, "strided", "read-only"])
+def test_a_projection_takes_vectors_in_any_form(kind):
+    space, theta = osp.make_space("k_subsets", d=4, k=2), np.array([0.5, -0.25, 0.125, 0.0])
+    if kind == "strided":
+        vector = np.repeat(theta, 2)[::2]
+    elif kind == "read-only":
+        vector = theta.copy()
+        vector.setflags(write=False)
+    else:
+        vector = theta.astype(kind) if kind is np.float32 else kind(theta)
+    np.testing.assert_array_equal(space.project(vector).point, space.project(theta).point)
+
+
+def test_the_largest_scores_are_projected_without_overflow():
+    space = osp.make_space("k_subsets", d=4, k=2)
+    y = space.project(np.array([1e100, -1e100, 1e100, 0.0])).point
+    np.testing.assert_allclose(y, space.project(np.array([9.0, -9.0, 9.0, 0.0])).point, rtol=1e-15)
+
+
+def test_a_space_survives_pickling():
+    import pickle
+
+    space, theta = osp.make_space("k_subsets", d=4, k=2), np.array([0.5, -0.25, 0.125, 0.0])
+    twin = pickle.loads(pickle.dumps(space))
+    np.testing.assert_array_equal(twin.predict(theta).point, space.predict(theta).point)

@@ -26,7 +26,7 @@ def test_projections_agree(size, exponent, digits, seed):
 
 
 @pytest.mark.parametrize("gap", [0.0, 1e-300, 1e-16, 0.5, 1 - 1e-16, 1.0, 1 + 1e-15, 2.0])
-@pytest.mark.parametrize("offset", [0.0, 1.0, -1e8, 1e17, 1e300])
+@pytest.mark.parametrize("offset", [0.0, 1.0, -1e8, 1e17, 1e99])
 def test_projections_agree_where_two_groups_of_ties_meet(gap, offset):
     theta = offset + np.array([gap, gap, gap, 0.0, 0.0, 0.0, 0.0])
     for k in range(1, 7):

@@ -315,3 +315,48 @@ def test_a_hundred_thousand_items_decode_in_linear_memory(rng):
     tracemalloc.stop()
     assert space.is_vertex(vertex)
     assert peak < 400 * d  # bytes: a few dozen numbers per item, no d×d table
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        np.array([0.0, np.nan, 0.0, 0.0]),
+        np.array([0.0, 0.0, 0.0, -np.inf]),
+        np.array([np.inf, -np.inf, 0.0, 0.0]),
+        np.array([1e101, 0.0, 0.0, 0.0]),
+        np.zeros(5),
+        np.zeros((4, 1)),
+        "abcd",
+    ],
+)
+def test_a_projection_refuses_what_is_no_finite_vector(point):
+    space = osp.make_space("permutahedron", d=4)
+    with pytest.raises(osp.InvalidInputError, match="point must be"):
+        space.project(point)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.float32, "strided", "read-only"])
+def test_a_projection_takes_vectors_in_any_form(kind):
+    space, theta = osp.make_space("permutahedron", d=4), np.array([0.5, -0.25, 0.125, 0.0])
+    if kind == "strided":
+        vector = np.repeat(theta, 2)[::2]
+    elif kind == "read-only":
+        vector = theta.copy()
+        vector.setflags(write=False)
+    else:
+        vector = theta.astype(kind) if kind is np.float32 else kind(theta)
+    np.testing.assert_array_equal(space.project(vector).point, space.project(theta).point)
+
+
+def test_the_largest_scores_are_projected_without_overflow():
+    space = osp.make_space("permutahedron", d=4)
+    y = space.project(np.array([1e100, -1e100, 1e100, 0.0])).point
+    np.testing.assert_allclose(y, space.project(np.array([9.0, -9.0, 9.0, 0.0])).point, rtol=1e-15)
+
+
+def test_a_space_survives_pickling():
+    import pickle
+
+    space, theta = osp.make_space("permutahedron", d=4), np.array([0.5, -0.25, 0.125, 0.0])
+    twin = pickle.loads(pickle.dumps(space))
+    np.testing.assert_array_equal(twin.predict(theta).point, space.predict(theta).point)
