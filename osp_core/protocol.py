@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from osp_core.decoding import Decoder, Law
-from osp_core.errors import Array, GuaranteeError, InvalidInputError, OspError, as_positive
+from osp_core.errors import Array, GuaranteeError, InvalidInputError, as_positive
 from osp_core.guarantees import Bound, SurrogateGap, surrogate_gap
 from osp_core.learners import OGD, OnlineLearner, RunSummary
+from osp_core.loop import run
 from osp_core.losses import FenchelYoungLoss
 from osp_core.models import LinearModel, Model
 from osp_core.rounds import Assessment, Instance, Play, Round
 from osp_core.spaces import OutputSpace
-from osp_core.streams import Stream
 from osp_core.targets import AffineLoss, RoundLoss
-from osp_core.trace import Trace
+
+__all__ = ["OnlinePredictor", "Play", "Round", "run"]
 
 
 class OnlinePredictor:
@@ -64,6 +65,10 @@ class OnlinePredictor:
         verify: bool = False,
         seed: int | None = None,
     ) -> None:
+        if not isinstance(space, OutputSpace):
+            raise InvalidInputError(f"space must be an OutputSpace, got {space!r}; see make_space.")
+        if learner is not None and not isinstance(learner, OnlineLearner):
+            raise InvalidInputError(f"learner must be an OnlineLearner, got {learner!r}; see make_learner.")
         if loss is not None and loss.space is not space:
             raise InvalidInputError("The loss belongs to another space than the predictor.")
         if decoder is not None and decoder.space is not space:
@@ -77,7 +82,7 @@ class OnlinePredictor:
         self.learner.start(self.model.shape(space.dim), gap=self.gap)
         self.inexactness = None if inexactness is None else as_positive(inexactness, "inexactness")
         self.verify = verify
-        self.rng = np.random.default_rng(seed)
+        self.rng = _generator(seed)
         self._plays = 0
         self._waiting: set[int] = set()
         self._delay = 0
@@ -317,60 +322,8 @@ def _no_worse(gap: SurrogateGap, reference: SurrogateGap) -> bool:
     return gap.a >= reference.a and gap.b <= reference.b and same_losses
 
 
-def run(
-    predictor: OnlinePredictor,
-    X: Any,
-    Y: Iterable[Any] | None = None,
-    *,
-    progress: bool = False,
-    callback: Callable[[int, Round], None] | None = None,
-) -> Trace:
-    """Step through a stream and return its trace.
-
-    Parameters
-    ----------
-    predictor : OnlinePredictor
-    X : array, sparse matrix, Stream or iterable
-        Inputs; or, without Y, a stream or an iterable of (x, y) pairs, which may be a generator. A stream may
-        look at the predictor before it chooses y: see `Stream.against`.
-    Y : iterable, optional
-        Outputs, as vertices or labels.
-    progress : bool
-        Show a progress bar on standard error.
-    callback : callable, optional
-        Called with the number of the round (from 1) and its `Round`.
-
-    Raises
-    ------
-    OspError
-        When a round is bad; the message has its number, and the predictor is as it was before it.
-    """
-    from osp_core.progress import progress_bar
-
-    trace = Trace()
-    total = _length(X, Y)
-    for number, (x, y) in enumerate(progress_bar(_pairs(predictor, X, Y), total, enabled=progress), start=1):
-        try:
-            record = predictor.step(x, y)
-        except OspError as error:
-            error.args = (f"Round {number}: {error}", *error.args[1:])
-            raise
-        trace.append(record)
-        if callback is not None:
-            callback(number, record)
-    return trace
-
-
-def _pairs(predictor: OnlinePredictor, X: Any, Y: Iterable[Any] | None) -> Iterator[tuple[Any, Any]]:
-    if Y is None:
-        yield from X.against(predictor) if isinstance(X, Stream) else X
-        return
-    rows = (X[i : i + 1] for i in range(X.shape[0])) if hasattr(X, "tocsr") else iter(X)
-    yield from zip(rows, Y, strict=True)
-
-
-def _length(X: Any, Y: Any) -> int | None:
-    for sized in (Y, X):
-        if hasattr(sized, "__len__") or hasattr(sized, "shape"):
-            return int(sized.shape[0]) if hasattr(sized, "shape") else len(sized)
-    return None
+def _generator(seed: int | None) -> np.random.Generator:
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"seed must be a non-negative whole number or None, got {seed!r}.") from error

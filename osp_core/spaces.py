@@ -72,7 +72,7 @@ class OutputSpace(ABC):
                 raise InvalidInputError(f"psi must be a Regularizer such as SquaredNorm(1.0), got {psi!r}.")
             self.psi = psi
         if norm is not None:
-            if not norm >= 1:
+            if isinstance(norm, str) or not norm >= 1:
                 raise InvalidInputError(f"norm must be the order p ≥ 1 of an ℓp norm, got {norm!r}.")
             self.norm = float(norm)
 

@@ -41,7 +41,10 @@ class Vertices(OutputSpace):
         norm: float | None = None,
     ) -> None:
         super().__init__(psi=psi, norm=norm)
-        rows = np.asarray(array, dtype=np.float64)
+        try:
+            rows = np.asarray(array, dtype=np.float64)
+        except (TypeError, ValueError):
+            rows = np.empty(0)
         if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
             raise InvalidInputError(
                 f"vertices needs a non-empty (k, d) array of finite numbers, got shape {rows.shape}."

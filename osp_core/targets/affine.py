@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from osp_core.errors import Array, InvalidInputError, MissingConstantError, UnsupportedError
+from osp_core.errors import Array, InvalidInputError, MissingConstantError, UnsupportedError, as_vector
 
 if TYPE_CHECKING:
     from osp_core.spaces import Block, OutputSpace
@@ -89,7 +89,10 @@ class AffineLoss:
 
     def loss(self, y_pred: Array, y_true: Array) -> float:
         """Return L(y_pred; y_true); y_pred may be any point of conv(Y)."""
-        return self.at(np.asarray(y_true, dtype=np.float64))(np.asarray(y_pred, dtype=np.float64))
+        truth, played = as_vector(y_true, None, "y_true"), as_vector(y_pred, None, "y_pred")
+        if truth.shape != played.shape:
+            raise InvalidInputError(f"y_pred has length {played.size}, y_true {truth.size}.")
+        return self.at(truth)(played)
 
     __call__ = loss
 

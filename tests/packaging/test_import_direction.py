@@ -22,7 +22,7 @@ LAYERS = (
     ("models", "learners"),
     ("registry",),
     ("rounds",),
-    ("trace", "comparator"),
+    ("trace", "comparator", "loop"),
     ("checkpoint", "recipes", "saving"),
     ("protocol",),
     ("testing",),
