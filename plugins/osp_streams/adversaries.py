@@ -16,7 +16,7 @@ from osp_streams.teacher import on_sphere
 if TYPE_CHECKING:
     from osp_core.protocol import OnlinePredictor
 
-MOST_CANDIDATES = 4096
+MOST_CANDIDATES = 256
 
 
 def lower_bound(space: OutputSpace, rounds: int, hard_rounds: int = 20, seed: int = 0) -> Stream:
@@ -76,24 +76,29 @@ def adaptive_adversary(
     rounds, n_features = as_count(rounds, "rounds"), as_count(n_features, "n_features")
 
     def respond(predictor: OnlinePredictor) -> Iterator[tuple[Array, Array]]:
-        rng = np.random.default_rng(seed)
+        rng, outputs = np.random.default_rng(seed), listed_outputs(space)
         for _ in range(rounds):
             x = on_sphere(n_features, rng)
-            yield x, worst_output(space, predictor, x)
+            yield x, worst_output(space, outputs, predictor, x)
 
     description = f"adaptive adversary, seed {seed}"
     return AdversarialStream.of(space, n_features, 1.0, rounds, respond, description)
 
 
-def worst_output(space: OutputSpace, predictor: OnlinePredictor, x: Array) -> Array:
-    """The output with the greatest expected loss for x; among all that can be listed, else among three."""
-    mean = predictor.law(x).mean
+def listed_outputs(space: OutputSpace) -> Array | None:
+    """All outputs of a space that has few, else None."""
     try:
-        candidates = space.vertices()
+        outputs = space.vertices()
     except UnsupportedError:
-        candidates = np.empty((0, space.dim))
-    if not 0 < len(candidates) <= MOST_CANDIDATES:
+        return None
+    return outputs if len(outputs) <= MOST_CANDIDATES else None
+
+
+def worst_output(space: OutputSpace, outputs: Array | None, predictor: OnlinePredictor, x: Array) -> Array:
+    """The output with the greatest expected loss for x; among `outputs`, else among three candidates."""
+    mean = predictor.law(x).mean
+    if outputs is None:
         # The targets fall with ⟨y′, y⟩, or with a distance: what lies opposite to the mean costs most.
-        candidates = np.array([space.lmo(mean), space.lmo(2.0 * mean - 1.0), space.lmo(-mean)])
-    losses = [predictor.target.at(y)(mean) for y in candidates]
-    return np.array(candidates[int(np.argmax(losses))])
+        outputs = np.array([space.lmo(mean), space.lmo(2.0 * mean - 1.0), space.lmo(-mean)])
+    losses = [predictor.target.at(y)(mean) for y in outputs]
+    return np.array(outputs[int(np.argmax(losses))])
