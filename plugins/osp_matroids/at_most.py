@@ -108,7 +108,7 @@ class AtMost(MatroidSpace):
         combination = KSubsets(self.dim + 1, int(sizes[0])).decompose(padded[0])
         # Without that element some sets are the same.
         atoms, which = np.unique(combination.vertices[:, : self.dim], axis=0, return_inverse=True)
-        return ConvexCombination(atoms, np.bincount(which.ravel(), weights=combination.weights))
+        return ConvexCombination(atoms, np.bincount(which.ravel(), combination.weights).astype(float))
 
     def sample_vertex(self, point: Array, rng: np.random.Generator) -> Array:
         return self.sample_many(point[np.newaxis], rng)[0]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from osp_core.errors import Array, InvalidInputError, as_positive
-from osp_core.regularizers import GibbsEntropy, Regularizer
+from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer
 from osp_core.spaces import OutputSpace
 from osp_matroids.space import Indices, MatroidSpace
 
@@ -86,6 +86,7 @@ class LinearMatroid(MatroidSpace):
             cls(plane, elements=["x", "y", "x+y", "2x"]),
             cls(rng.integers(-2, 3, (3, 6)).astype(float), psi=GibbsEntropy(1.0)),
             cls(plane, bases=False, norm=1),
+            cls(plane, psi=NegativeEntropy(1.0), norm=1),
             cls([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
             cls([[0.0]]),
         )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError
+from osp_core.predictions import Prediction
 from osp_core.regularizers import Regularizer
 from osp_core.spaces import Block, ZeroOneSpace
 from osp_core.targets import AffineLoss, hamming, mismatch
@@ -68,7 +69,10 @@ class MatroidSpace(ZeroOneSpace):
 
     @abstractmethod
     def greedy(self, order: Indices) -> Indices:
-        """Go through `order` and keep every element that leaves the kept ones independent; return those."""
+        """Go through `order` and keep every element that leaves the kept ones independent.
+
+        Returns the kept elements in the order in which they came.
+        """
 
     def independent(self, chosen: Indices) -> bool:
         """Whether these elements, given by their indices, are independent."""
@@ -78,6 +82,23 @@ class MatroidSpace(ZeroOneSpace):
         """The elements of `basis` that `element` can replace: with it, the circuit of basis ∪ {element}."""
         swapped = (np.append(np.delete(basis, place), element) for place in range(len(basis)))
         return basis[[self.independent(candidate) for candidate in swapped]]
+
+    def closure(self, chosen: Indices) -> Indices:
+        """All elements that add nothing to the rank of `chosen`, itself included."""
+        inside = np.zeros(self.dim, dtype=bool)
+        inside[chosen] = True
+        rest = np.flatnonzero(~inside)
+        basis = self.greedy(np.concatenate([chosen, rest]))
+        spanned = inside.copy()
+        for element in np.setdiff1d(rest, basis):
+            spanned[element] = inside[self.circuit(basis, int(element))].all()
+        return np.flatnonzero(spanned)
+
+    @cached_property
+    def loops(self) -> NDArray[np.bool_]:
+        """Which elements are in no independent set."""
+        sizes, ranks = self._component_sizes
+        return ((sizes == 1) & (ranks == 0))[self.component_labels]
 
     @cached_property
     def first_basis(self) -> Indices:
@@ -108,7 +129,9 @@ class MatroidSpace(ZeroOneSpace):
         labels = self.component_labels
         in_basis = np.zeros(self.dim)
         in_basis[self.first_basis] = 1.0
-        return np.bincount(labels).astype(np.float64), np.bincount(labels, weights=in_basis)
+        return np.bincount(labels).astype(np.float64), np.bincount(labels, weights=in_basis).astype(
+            np.float64
+        )
 
     # --- oracles -----------------------------------------------------------------------------------------
 
@@ -120,6 +143,12 @@ class MatroidSpace(ZeroOneSpace):
         vertex = np.zeros(self.dim)
         vertex[self.greedy(order)] = 1.0
         return vertex
+
+    def kl_project(self, log_weights: Array) -> Prediction:
+        """Exact, by the decomposition algorithm: at most one Euclidean projection per element."""
+        from osp_matroids.entropic import entropic_prediction
+
+        return entropic_prediction(self, log_weights)
 
     def is_vertex(self, y: ArrayLike) -> bool:
         vector = np.asarray(y, dtype=np.float64)

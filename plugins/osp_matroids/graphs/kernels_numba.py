@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+from osp_core.errors import Array
+
+Indices = NDArray[np.intp]
 
 
 @njit(cache=True)
-def prim(cost, table):
+def prim(cost: Array, table: NDArray[np.int32]) -> Array:
     """Return the cheapest spanning forest of a simple graph as a 0/1 vector; empty if a cost is infinite.
 
     Parameters
@@ -47,7 +52,7 @@ def prim(cost, table):
 
 
 @njit(cache=True)
-def prim_many(costs, table):
+def prim_many(costs: Array, table: NDArray[np.int32]) -> Array:
     """Return `prim` of every row; the costs must be finite."""
     vertices = np.empty(costs.shape)
     for row in range(len(costs)):
@@ -56,7 +61,7 @@ def prim_many(costs, table):
 
 
 @njit(cache=True)
-def kruskal(order, tails, heads, nodes):
+def kruskal(order: Indices, tails: Indices, heads: Indices, nodes: int) -> Indices:
     """Return the edges of `order` that close no cycle with the ones kept before them."""
     parent = np.arange(nodes)
     kept = np.empty(min(len(order), nodes), np.intp)
@@ -79,7 +84,7 @@ def kruskal(order, tails, heads, nodes):
 
 
 @njit(cache=True)
-def log_tree_sum(network):
+def log_tree_sum(network: Array) -> float:
     """Return the log of the sum over all spanning trees of the product of conductances.
 
     Parameters
@@ -95,7 +100,7 @@ def log_tree_sum(network):
 
 
 @njit(cache=True)
-def effective_conductances(network):
+def effective_conductances(network: Array) -> Array:
     """Return the log of the effective conductance between every two nodes of a network; −inf on the diagonal.
 
     Eliminating all other nodes for every pair would cost n⁵ operations. Halving the node set again and
@@ -108,7 +113,7 @@ def effective_conductances(network):
 
 
 @njit(cache=True)
-def _pairs_within(network, nodes, effective):
+def _pairs_within(network: Array, nodes: Indices, effective: Array) -> None:
     size = len(nodes)
     if size < 2:
         return
@@ -120,7 +125,7 @@ def _pairs_within(network, nodes, effective):
 
 
 @njit(cache=True)
-def _pairs_across(network, nodes, left, effective):
+def _pairs_across(network: Array, nodes: Indices, left: int, effective: Array) -> None:
     """Fill in the pairs between nodes[:left] and nodes[left:]."""
     size = len(nodes)
     if size == 2:
@@ -144,7 +149,7 @@ def _pairs_across(network, nodes, left, effective):
 
 
 @njit(cache=True)
-def _reduced(network, keep, others):
+def _reduced(network: Array, keep: Indices, others: Indices) -> Array:
     """Return the network that the nodes `keep` see when the others are eliminated."""
     order = np.concatenate((keep, others))
     work = np.empty(network.shape)
@@ -157,7 +162,7 @@ def _reduced(network, keep, others):
 
 
 @njit(cache=True)
-def _eliminate(network, node):
+def _eliminate(network: Array, node: int) -> float:
     """Replace the star at the last node by a mesh, conductance cᵢcⱼ/Σc between neighbours; return log Σc."""
     spokes = network[node]
     largest = -np.inf
@@ -178,7 +183,7 @@ def _eliminate(network, node):
 
 
 @njit(cache=True)
-def _log_add(first, second):
+def _log_add(first: float, second: float) -> float:
     if first < second:
         first, second = second, first
     difference = second - first

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from osp_core.errors import Array, NotAVertexError, as_rows, as_vector
-from osp_core.regularizers import GibbsEntropy, Regularizer, SquaredNorm
+from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, checks_its_input
+from osp_matroids.components import UnionFind
 from osp_matroids.graphs.blocks import block_labels
 from osp_matroids.graphs.marginals import log_tree_sum, tree_marginals
 from osp_matroids.graphs.oracles import DensePrim, Kruskal, make_oracle
@@ -37,7 +38,7 @@ class GraphicMatroid(MatroidSpace):
     backend : {"native", "networkx"}
         Who finds the cheapest tree; both return the same one, ties included.
     psi, norm
-        SquaredNorm(1) and ℓ2 by default. GibbsEntropy has marginals by the matrix-tree theorem for trees.
+        SquaredNorm(1) and ℓ2 by default. NegativeEntropy is exact too, and so is GibbsEntropy for trees.
 
     Examples
     --------
@@ -107,6 +108,14 @@ class GraphicMatroid(MatroidSpace):
     def component_labels(self) -> Indices:
         """The blocks of the graph; bridges and loops are on their own."""
         return block_labels(self.graph.tails, self.graph.heads, len(self.graph.nodes))
+
+    def closure(self, chosen: Indices) -> Indices:
+        """All edges whose ends the chosen edges connect."""
+        joined = UnionFind(len(self.graph.nodes))
+        for edge in chosen.tolist():
+            joined.join(int(self.graph.tails[edge]), int(self.graph.heads[edge]))
+        piece = joined.labels()
+        return np.flatnonzero(piece[self.graph.tails] == piece[self.graph.heads])
 
     def restricted(self, kept: Indices) -> GraphicMatroid:
         """The same with some of the edges only."""
@@ -187,6 +196,8 @@ class GraphicMatroid(MatroidSpace):
             cls(edges=tangle, bases=False),
             cls(4, psi=GibbsEntropy(0.5), norm=1),
             cls(3, bases=False, psi=GibbsEntropy(2.0)),
+            cls(edges=tangle, psi=NegativeEntropy(0.5), norm=1),
+            cls(4, bases=False, psi=NegativeEntropy(2.0)),
             cls(edges=[("a", "b")]),
             cls(edges=[("a", "a")]),
         )
