@@ -49,28 +49,33 @@ class HighspyModel:
         self._columns = np.arange(len(form.low), dtype=np.int32)
 
     def solve(self, cost: Array, bounds: tuple[Array, Array] | None = None) -> Basic:
+        try:
+            self._run(cost, bounds)
+        except SolverError:
+            # A basis that went numerically bad is no reason to give up: once more from scratch.
+            self._highs = _load(self.form, _SIMPLEX)
+            self._run(cost, bounds)
+        solution = self._highs.getSolution()
+        variables = np.asarray(self._highs.getBasicVariables()[1])
+        basic = np.zeros(len(self._columns), dtype=bool)
+        basic[variables[variables >= 0]] = True
+        answer = Basic(np.array(solution.col_value), np.array(solution.row_dual), basic)
+        if bounds is not None:
+            self._highs.changeColsBounds(len(self._columns), self._columns, self.form.low, self.form.high)
+        return answer
+
+    def _run(self, cost: Array, bounds: tuple[Array, Array] | None) -> None:
         highs, count = self._highs, len(self._columns)
         highs.changeColsCost(count, self._columns, cost)
         if bounds is not None:
             highs.changeColsBounds(count, self._columns, *bounds)
+        highs.run()
         try:
-            self._run()
-            solution = highs.getSolution()
-            variables = np.asarray(highs.getBasicVariables()[1])
-            basic = np.zeros(count, dtype=bool)
-            basic[variables[variables >= 0]] = True
-            return Basic(np.array(solution.col_value), np.array(solution.row_dual), basic)
-        finally:
+            _require_optimal(highs)
+        except (InfeasibleError, UnboundedError):
             if bounds is not None:
                 highs.changeColsBounds(count, self._columns, self.form.low, self.form.high)
-
-    def _run(self) -> None:
-        self._highs.run()
-        if not _is_optimal(self._highs):
-            # A basis that went numerically bad is no reason to give up: once more from scratch.
-            self._highs.clearSolver()
-            self._highs.run()
-            _require_optimal(self._highs)
+            raise
 
 
 class HighspyIntegerModel:

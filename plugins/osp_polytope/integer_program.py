@@ -9,9 +9,9 @@ from osp_polytope.canonical import StandardForm
 from osp_polytope.errors import SolverError
 from osp_polytope.highs import integer_model
 from osp_polytope.linear_program import LinearProgram, feasible_with
+from osp_polytope.local_search import ImprovingCache
 
 from osp_core.errors import Array, UnsupportedError
-from osp_core.frank_wolfe import VertexCache
 
 _WIDEST = 1000  # values an entry may take for its distances to be tabulated
 _INTEGRAL = 1e-5  # HiGHS' integers are integers to this accuracy; what is returned is verified exactly
@@ -26,14 +26,14 @@ class IntegerProgram:
         How often a cost was minimised.
     solves : int
         How many of these calls needed branch and bound: the others ended with the linear relaxation.
-    cache : VertexCache
+    cache : ImprovingCache
         The points found so far, for the Frank–Wolfe engine.
     """
 
     def __init__(self, form: StandardForm) -> None:
         self.form = form
         self.calls = self.solves = 0
-        self.cache = VertexCache()
+        self.cache = ImprovingCache(form)
         self.relaxation = LinearProgram(form.relaxed())
 
     def __getstate__(self) -> dict[str, object]:

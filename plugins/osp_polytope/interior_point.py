@@ -14,8 +14,8 @@ from osp_polytope.entropies import SMALLEST, Entropy
 
 from osp_core.errors import Array, NumericalError
 
-_STEPS = 200
-_CENTRED = 1e-17  # complementarity at which to stop, for costs of size 1
+_OPTIMAL = 1e-16  # an error in the objective below rounding
+_PATIENCE = 25  # steps in a row without a better point
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,38 +57,50 @@ class EntropicProgram:
         # A common size for costs of all scales; the entropy is scaled down with them.
         size = max(1.0, float(np.abs(weights).max(initial=0.0)))
         state = _State(self, weights / size, 1.0 / size)
-        for _ in range(_STEPS):
-            if state.is_done():
-                return state.x
+        best, least, since = state.x, np.inf, 0
+        while since < _PATIENCE and least > _OPTIMAL / size:
             state.advance()
-        if state.mu > 1e-12:
+            # Near the end rounding can throw the iterates back: the best one counts.
+            lack, since = state.suboptimality(), since + 1
+            if lack < least:
+                best, least, since = state.x, lack, 0
+        if least > 1e-9:
             raise NumericalError(
                 "The interior-point method did not converge; use psi=SquaredNorm(), or scale the scores down."
             )
-        return state.x
+        return best
 
 
 class _State:
-    """An iterate: x, the multipliers of the rows and of the bounds."""
+    """An iterate: x and the multipliers of the bounds."""
 
     def __init__(self, program: EntropicProgram, weights: Array, scale: float) -> None:
         self.program, self.weights, self.scale = program, weights, scale
         self.x = program.start.copy()
         self.rhs = program.matrix @ program.start
-        self.rows = np.zeros(len(self.rhs))
         self.has_low, self.has_high = np.isfinite(program.low), np.isfinite(program.high)
         below, above = self._room()
         self.z_low = np.where(self.has_low, 1.0 / below, 0.0)
         self.z_high = np.where(self.has_high, 1.0 / above, 0.0)
         self.mu = 1.0
-        self.idle = 0
 
     def _room(self) -> tuple[Array, Array]:
         program = self.program
         return np.where(self.has_low, self.x - program.low, 1.0), np.where(self.has_high, program.high - self.x, 1.0)
 
-    def is_done(self) -> bool:
-        return self.mu <= _CENTRED * max(self.scale, 1e-4) or self.idle >= 3
+    def suboptimality(self) -> float:
+        """How much better another point between the bounds can be, by the best multipliers of the rows."""
+        program = self.program
+        y, rest = program.read(self.x)
+        slope = program.outputs.T @ (self.scale * program.entropy.slope(y, rest) - self.weights)
+        below, above = self._room()
+        # Columns with room on both sides should have no price: the multipliers that achieve it best.
+        weight = np.minimum(np.minimum(below, above), 1.0)
+        rows = np.linalg.lstsq((program.matrix * weight).T, -weight * slope, rcond=None)[0]
+        price = slope + program.matrix.T @ rows
+        gain = np.maximum(price * below, -price * above)
+        miss = float(np.abs(self.rhs - program.matrix @ self.x).sum()) if len(self.rhs) else 0.0
+        return float(gain.sum()) + 10.0 * max(0.0, miss - 1e-13)
 
     def advance(self) -> None:
         """One Newton step towards the central path, with a tenth of the present complementarity."""
@@ -99,38 +111,46 @@ class _State:
         mu = 0.1 * self.mu
         gradient = slope - np.where(self.has_low, mu / below, 0.0) + np.where(self.has_high, mu / above, 0.0)
         barrier = self.z_low / below + self.z_high / above
-        step, self.rows = self._newton(self.scale * program.entropy.curvature(y, rest), barrier, gradient)
+        step = self._newton(self.scale * program.entropy.curvature(y, rest), barrier, gradient)
         move_low = np.where(self.has_low, (mu - self.z_low * step) / below - self.z_low, 0.0)
         move_high = np.where(self.has_high, (mu + self.z_high * step) / above - self.z_high, 0.0)
         primal = self._longest(step, below, above, y, rest)
         dual = min(_longest_positive(self.z_low, move_low), _longest_positive(self.z_high, move_high))
         self.x = self.x + primal * step
         self.z_low, self.z_high = self.z_low + dual * move_low, self.z_high + dual * move_high
-        self._update_mu(primal, step)
-
-    def _update_mu(self, primal: float, step: Array) -> None:
         below, above = self._room()
         count = max(1, int(self.has_low.sum() + self.has_high.sum()))
-        before, self.mu = self.mu, float(self.z_low @ below + self.z_high @ above) / count
-        # A long step that changes nothing, or a complementarity that no longer falls, is the end of float64.
-        still = primal * float(np.abs(step).max(initial=0.0)) <= 1e-16 and primal > 0.5
-        self.idle = self.idle + 1 if still or self.mu >= 0.999 * before else 0
+        self.mu = float(self.z_low @ below + self.z_high @ above) / count
 
-    def _newton(self, curvature: Array, barrier: Array, gradient: Array) -> tuple[Array, Array]:
+    def _newton(self, curvature: Array, barrier: Array, gradient: Array) -> Array:
         program = self.program
         A, residual = program.matrix, self.rhs - program.matrix @ self.x
-        if program.diagonal is not None:
-            hessian = barrier.copy()
-            hessian[program.diagonal] += curvature
-            inverse = 1.0 / hessian
-            schur = (A * inverse) @ A.T
-            rows = _solve(schur, -residual - A @ (inverse * gradient))
-            return -inverse * (gradient + A.T @ rows), rows
-        hessian = (program.outputs.T * curvature) @ program.outputs + np.diag(barrier)
-        m, n = A.shape
-        system = np.block([[hessian, A.T], [A, np.zeros((m, m))]])
-        solution = _solve(system, np.concatenate([-gradient, residual]))
-        return solution[:n], solution[n:]
+        if program.diagonal is None:
+            return self._augmented(curvature, barrier, gradient, residual)
+        hessian = barrier.copy()
+        hessian[program.diagonal] += curvature
+        inverse = 1.0 / hessian
+        schur = (A * inverse) @ A.T
+        rows = _solve(schur, -residual - A @ (inverse * gradient))
+        step = -inverse * (gradient + A.T @ rows)
+        for _ in range(2):  # columns that hardly cost anything magnify rounding: put them back on Ax = b
+            step += inverse * (A.T @ _solve(schur, residual - A @ step))
+        return step
+
+    def _augmented(self, curvature: Array, barrier: Array, gradient: Array, residual: Array) -> Array:
+        """The same step with the curvature of the outputs as a block of its own: it may be very large."""
+        A, M = self.program.matrix, self.program.outputs
+        (m, n), d = A.shape, len(M)
+        system = np.zeros((n + d + m, n + d + m))
+        system[:n, :n] = np.diag(barrier)
+        system[n : n + d, :n], system[:n, n : n + d] = M, M.T
+        system[n : n + d, n : n + d] = -np.diag(1.0 / curvature)
+        system[n + d :, :n], system[:n, n + d :] = A, A.T
+        rhs = np.concatenate([-gradient, np.zeros(d), residual])
+        solution = _solve(system, rhs)
+        for _ in range(2):
+            solution += _solve(system, rhs - system @ solution)
+        return solution[:n]
 
     def _longest(self, step: Array, below: Array, above: Array, y: Array, rest: Array) -> float:
         moves = self.program.outputs @ step
