@@ -184,6 +184,12 @@ class GraphicMatroid(MatroidSpace):
             )
         raise NotAVertexError(f"{name!r} is not an edge of {self!r}; an edge is a pair of nodes (u, v).")
 
+    def at(self, context: Any) -> OutputSpace:
+        """The trees of another graph, given as for the constructor: graphs may change from round to round."""
+        if context is None:
+            return self
+        return GraphicMatroid(context, bases=self.bases, backend=self.backend, psi=self.psi, norm=self.norm)
+
     @classmethod
     def examples(cls) -> Sequence[OutputSpace]:
         house = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("a", "c"), ("d", "e")]

@@ -22,7 +22,7 @@ def worst_exchange(space, theta, point, negligible=1e-12):
     return slack / (1.0 + np.abs(theta).max())
 
 
-@pytest.mark.parametrize("exponent", [-8, -2, 0, 1])
+@pytest.mark.parametrize("exponent", [-8, 0, 1])
 def test_predictions_of_every_matroid_are_feasible_and_optimal(random_matroids, exponent):
     rng = np.random.default_rng(0)
     for space, _ in random_matroids:

@@ -1,5 +1,7 @@
 """Spanning trees: input formats, oracles, marginals, large graphs."""
 
+import copy
+import pickle
 import time
 import tracemalloc
 
@@ -316,6 +318,20 @@ class TestPredictions:
         for _ in range(30):
             predictor.step(np.array([1.0, 0.0, 0.0]), tree)
         assert predictor.predict(np.array([1.0, 0.0, 0.0])) == tree
+
+
+def test_the_graph_may_change_from_round_to_round():
+    space = GraphicMatroid(4, psi=GibbsEntropy(2.0), norm=1)
+    assert space.at(None) is space
+    other = space.at([("a", "b"), ("b", "c"), ("c", "a")])
+    assert (other.dim, other.psi, other.norm) == (3, GibbsEntropy(2.0), 1.0)
+
+
+@pytest.mark.parametrize("space", [GraphicMatroid(4), GraphicMatroid(edges=[(0, 1), (0, 1)])])
+def test_spaces_can_be_copied_and_sent_to_other_processes(space):
+    cost = np.arange(space.dim, dtype=float)
+    for twin in (copy.deepcopy(space), pickle.loads(pickle.dumps(space))):
+        assert np.array_equal(twin.lmo(cost), space.lmo(cost))
 
 
 def test_the_numpy_kernels_give_a_space_with_the_same_answers():

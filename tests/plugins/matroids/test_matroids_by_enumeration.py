@@ -5,34 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from osp_matroids.graphs.space import GraphicMatroid
-from osp_matroids.laminar import LaminarMatroid
-from osp_matroids.linear import LinearMatroid
-from osp_matroids.oracle import Matroid
-from osp_matroids.partition import PartitionMatroid
-from osp_matroids.transversal import TransversalMatroid
 
 from osp_core.spaces import ZeroOneSpace
 from osp_core.span import discover_span
-from osp_core.testing import check_space
-
-CLASSES = [
-    GraphicMatroid,
-    LaminarMatroid,
-    LinearMatroid,
-    Matroid,
-    PartitionMatroid,
-    TransversalMatroid,
-]
-EXAMPLES = [space for cls in CLASSES for space in cls.examples()]
 
 
 def as_set(rows):
     return {tuple(row) for row in rows}
-
-
-@pytest.mark.parametrize("space", EXAMPLES, ids=repr)
-def test_every_example_passes_the_conformance_kit(space):
-    check_space(space)
 
 
 def test_the_outputs_are_those_of_the_definition(random_matroids):
