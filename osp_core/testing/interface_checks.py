@@ -149,17 +149,19 @@ def _compare(name: str, rows: Array, batch: Array, single: Callable[[Array], Arr
 
 def _check_batch_of_losses(space: OutputSpace, sample: Sample) -> None:
     loss = FenchelYoungLoss(space)
-    ys = sample.labels[np.arange(len(sample.thetas)) % len(sample.labels)]
-    values, gradients = loss.values_and_gradients(sample.thetas, ys)
-    for i, (theta, y) in enumerate(zip(sample.thetas, ys, strict=True)):
+    rows = np.arange(0, len(sample.thetas), 4)
+    ys = sample.labels[rows % len(sample.labels)]
+    values, gradients = loss.values_and_gradients(sample.thetas[rows], ys)
+    for row, (i, y) in enumerate(zip(rows, ys, strict=True)):
+        theta = sample.thetas[i]
         value, gradient = loss.at(theta, sample.predictions[i], y)
         slack = sample.loss_rounding[i] + 2 * sample.predictions[i].gap + RELATIVE * value
-        assert abs(values[i] - value) <= slack, (
-            f"values_and_gradients gives the loss {values[i]:.12g} where value gives {value:.12g}, for θ = "
+        assert abs(values[row] - value) <= slack, (
+            f"values_and_gradients gives the loss {values[row]:.12g} where value gives {value:.12g}, for θ = "
             f"{show(theta)}."
         )
         blur = 2 * np.sqrt(sample.predictions[i].gap / space.lam2) + RELATIVE * (1.0 + np.abs(y).max())
-        assert np.linalg.norm(gradients[i] - gradient) <= blur, (
-            f"values_and_gradients gives the gradient {show(gradients[i])} where gradient gives "
+        assert np.linalg.norm(gradients[row] - gradient) <= blur, (
+            f"values_and_gradients gives the gradient {show(gradients[row])} where gradient gives "
             f"{show(gradient)}."
         )

@@ -91,8 +91,9 @@ def check_loss_gamma(target: AffineLoss, space: OutputSpace, rng: np.random.Gene
     assert gamma >= 0, f"gamma = {gamma} is negative."
     assert np.isfinite(gamma), f"gamma = {gamma} is not finite."
     sample = Sample.of(space, rng)
-    for y, loss in _rounds(target, space, sample, rng):
-        points = np.vstack([sample.outputs, sample.hull_points, _steepest_points(space, y, loss)])
+    for number, (y, loss) in enumerate(_rounds(target, space, sample, rng)):
+        steepest = _steepest_points(space, y, loss) if number < 16 else np.empty((0, space.dim))
+        points = np.vstack([sample.outputs, sample.hull_points, steepest])
         losses, distances = points @ loss.cost + loss.constant, space.distance(points, y)
         rounding = 1e-14 * (1.0 + np.abs(points) @ np.abs(loss.cost) + abs(loss.constant))
         lack = losses - gamma * distances * (1 + RELATIVE) - 10 * rounding
@@ -147,5 +148,5 @@ def _steepest_points(space: OutputSpace, y: Array, loss: RoundLoss) -> Array:
     length = float(np.linalg.norm(direction))
     if length == 0:
         return np.empty((0, space.dim))
-    steps = np.array([1e-2, 0.1, 0.5, 1.0]) / length
+    steps = np.array([0.05, 0.5]) / length
     return np.array([space.project(y + step * direction).point for step in steps])

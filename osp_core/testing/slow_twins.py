@@ -31,18 +31,25 @@ def brute_force_prediction(space: OutputSpace, vertices: Array, theta: Array) ->
 
 
 def hull_projection(vertices: Array, point: Array) -> Array:
-    """Return the Euclidean projection of `point` on the hull of the rows, by non-negative least squares.
+    """Return the Euclidean projection of `point` on the hull of the rows, by bounded least squares.
 
-    For any s > 0, min ‖Σ wᵢ(vᵢ − point)‖² + s²(Σ wᵢ − 1)² over w ≥ 0 has a multiple of the right weights as
-    solution: both terms only fix the sum of w, not its direction.
+    min ‖Σ wᵢ(vᵢ − point)‖² + s²(Σ wᵢ − 1)² over w ≥ 0 has a multiple of the right weights as solution, for
+    any s > 0: both terms only fix the sum of w, not its direction.
     """
-    from scipy.optimize import nnls
+    from scipy.optimize import lsq_linear
 
     shifted = vertices - point
     size = float(np.abs(shifted).max()) or 1.0
     system = np.vstack([shifted.T / size, np.ones(len(vertices))])
-    weights, _ = nnls(system, np.append(np.zeros(vertices.shape[1]), 1.0))
-    return np.asarray(weights @ vertices / weights.sum())
+    # Not nnls: scipy's stops too early when many vertices are equally good.
+    right_hand_side = np.append(np.zeros(vertices.shape[1]), 1.0)
+    weights = lsq_linear(system, right_hand_side, bounds=(0.0, np.inf), method="bvls", tol=1e-15).x
+    projected = np.asarray(weights @ vertices / weights.sum())
+    descent = point - projected
+    gap = float((vertices @ descent).max() - projected @ descent)
+    if gap > 1e-9 * size**2:
+        raise ArithmeticError(f"The slow projection of {point} is not optimal: its gap is {gap:.3g}.")
+    return projected
 
 
 def hull_distance(vertices: Array, point: Array) -> float:

@@ -10,16 +10,16 @@ from osp_core.testing import ConformanceError, check_learner, check_loss, examin
 
 
 def failures(factory):
-    report = examine_learner(factory, rounds=40)
+    report = examine_learner(factory, rounds=24)
     return {result.name: result.message for result in report.failures}
 
 
 def test_gradient_descent_passes():
-    check_learner(osp.OGD, rounds=40)
+    check_learner(osp.OGD, rounds=24)
 
 
 def test_a_learner_can_be_checked_on_a_space_of_ones_own():
-    check_learner(osp.OGD, rounds=30, space=osp.make_space("simplex", d=4))
+    check_learner(osp.OGD, rounds=24, space=osp.make_space("simplex", d=4))
 
 
 class SmallBound(osp.OGD):
@@ -31,7 +31,7 @@ class SmallBound(osp.OGD):
 def test_a_bound_that_is_too_small_is_caught():
     message = failures(SmallBound)["learner_regret_is_below_its_bound"]
     assert "is too small" in message
-    assert "stream of 40 rounds" in message
+    assert "stream of 24 rounds" in message
     assert "‖U‖ =" in message
 
 
