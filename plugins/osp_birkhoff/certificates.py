@@ -11,29 +11,42 @@ from osp_core.frank_wolfe.result import Status
 from osp_core.predictions import Prediction
 
 TOLERANCE = 1e-9
-"""Gaps above this, per row, are not optimal."""
+RELATIVE = 1e-11
+"""A gap is optimal up to TOLERANCE per row, plus RELATIVE per unit of the score range."""
 
 
-def certified(point: Array, bound: float, oracle: Callable[[], float]) -> Prediction:
+def certified(point: Array, bound: float, score_range: float, oracle: Callable[[], float]) -> Prediction:
     """Make a prediction of a point and a bound of its Frank–Wolfe gap.
 
     The dual variables of the solver already bound the cost of every assignment from below; an oracle
     call gives the gap itself, and is spent only when that bound is loose.
     """
     rows = len(point)
-    calls = 0
-    if bound > TOLERANCE * rows:
+    calls, tolerance = 0, rows * (TOLERANCE + RELATIVE * score_range)
+    if bound > tolerance:
         bound, calls = min(bound, oracle()), 1
     # Entries and dual variables are known to a few units in the last place.
     gap = max(bound, 0.0) + 1e-15 * rows
-    status = Status.OPTIMAL if gap <= TOLERANCE * rows else Status.STALLED
+    status = Status.OPTIMAL if gap <= tolerance else Status.STALLED
     return Prediction(point, gap=gap, status=status, lmo_calls=calls)
 
 
-def oracle_gap(gradient: Array, point: Array) -> float:
-    """Return max_v ⟨gradient, point − v⟩ over assignments v; +∞ in the gradient forbids an entry."""
+def oracle_gap(gradient: Array, point: Array, floor: Array) -> float:
+    """Return max_v ⟨gradient, point − v⟩ over assignments v.
+
+    `gradient` is that for the reduced scores, +∞ where an entry is forbidden. Prices that were taken out
+    of columns that need not be full, −floor, are put back here.
+    """
     from scipy.optimize import linear_sum_assignment
 
-    rows, columns = linear_sum_assignment(gradient)
-    allowed = np.isfinite(gradient)
-    return float((np.where(allowed, gradient, 0.0) * point).sum() - gradient[rows, columns].sum())
+    costs = gradient + np.where(np.isfinite(floor), floor, 0.0)
+    chosen = linear_sum_assignment(costs)
+    paid = np.where(np.isfinite(costs), costs, 0.0) * point
+    return float(paid.sum() - costs[chosen].sum())
+
+
+def unused_capacity(point: Array, potentials: Array, floor: Array) -> float:
+    """What a column with a price may still take: the part of the gap that the reduced scores do not show."""
+    if np.isinf(floor[0]):
+        return 0.0
+    return float((potentials - floor) @ np.maximum(1.0 - point.sum(axis=0), 0.0))

@@ -1,4 +1,4 @@
-"""Newton's method on the dual of a regularised transport problem, one potential per column.
+"""Newton's method on the dual of a transport problem: for large plans, and the reference for the kernels.
 
 Maximising ⟨scores, y⟩ − Ψ(y) over plans whose rows sum to 1 and whose columns sum to 1 (or at most 1)
 has the dual  min_β Σᵢ Ψ*(scoresᵢ − β) + Σⱼ βⱼ,  with β ≥ 0 where columns need not be full. The conjugate
@@ -7,35 +7,28 @@ of a row is a log-partition for the entropy and a sparsemax for the squared norm
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from osp_core.errors import Array, NumericalError
-from osp_core.kernels import load
+from osp_core.errors import Array
 
-MAX_ITERATIONS = 300
-
-
-@dataclass(frozen=True, eq=False)
-class DualSolution:
-    """A plan whose rows sum to 1, with the dual variables it comes from."""
-
-    plan: Array
-    levels: Array
-    potentials: Array
-    error: float
-    """Largest violation of a column constraint."""
+SMALL = 64
+"""Up to this many columns the compiled twin is faster; beyond, LAPACK is worth its overhead."""
+SHORTEST_STEP = 1e-12
+CLOSE = 1e-12
+"""Below this error, an iteration that does not halve it is the last: what is left is rounding."""
+Evaluate = Callable[[Array, Array, Array], tuple[Array, Array, float]]
 
 
 class RowConjugate(Protocol):
     """The regularizer of a row, through its conjugate."""
 
     longest_step: float
-
-    def evaluate(self, scores: Array, potentials: Array, levels: Array) -> tuple[Array, Array, float]:
-        """Return the plan, its levels and Σᵢ Ψ*(scoresᵢ − potentials)."""
+    evaluate: Evaluate
+    """From scores, potentials and a guess of the levels to the plan, its levels and Σᵢ Ψ*(scoresᵢ − β)."""
 
     def hessian(self, plan: Array) -> Array:
         """Return the (generalised) Hessian of the dual in the potentials."""
@@ -47,13 +40,17 @@ class EntropicRows:
     # Beyond this the quadratic model of an exponential is worthless.
     longest_step = 4.0
 
-    def evaluate(self, scores: Array, potentials: Array, levels: Array) -> tuple[Array, Array, float]:
-        return load(__package__).softmax_rows(scores, potentials, levels)  # type: ignore[no-any-return]
+    def __init__(self, evaluate: Evaluate) -> None:
+        self.evaluate = evaluate
 
     def hessian(self, plan: Array) -> Array:
-        hessian = -(plan.T @ plan)
-        hessian.flat[:: len(hessian) + 1] += plan.sum(axis=0)
-        return np.asarray(hessian)
+        """diag(column sums) − planᵀ·plan, whose rows sum to 0.
+
+        Summing the other entries gives the diagonal without cancellation, however close to a vertex.
+        """
+        products = plan.T @ plan
+        np.fill_diagonal(products, 0.0)
+        return np.diag(products.sum(axis=1)) - products
 
 
 class EuclideanRows:
@@ -61,81 +58,74 @@ class EuclideanRows:
 
     longest_step = np.inf
 
-    def evaluate(self, scores: Array, potentials: Array, levels: Array) -> tuple[Array, Array, float]:
-        return load(__package__).sparsemax_rows(scores, potentials, levels)  # type: ignore[no-any-return]
+    def __init__(self, evaluate: Evaluate) -> None:
+        self.evaluate = evaluate
 
     def hessian(self, plan: Array) -> Array:
-        return load(__package__).support_laplacian(plan)  # type: ignore[no-any-return]
+        """Σ diag(s) − s sᵀ/|s| over rows with support s."""
+        support = (plan > 0).astype(np.float64)
+        laplacian = -(support / support.sum(axis=1, keepdims=True)).T @ support
+        laplacian.flat[:: plan.shape[1] + 1] += support.sum(axis=0)
+        return laplacian
 
 
-def minimise_dual(
-    rows: RowConjugate, scores: Array, potentials: Array, floor: Array, tol: float
-) -> DualSolution:
+def minimise(
+    rows: RowConjugate, scores: Array, potentials: Array, floor: Array, tol: float, max_iter: int
+) -> tuple[Array, Array, Array, float]:
     """Regularised, projected (semismooth) Newton with backtracking, until the columns are right up to `tol`.
 
-    It ends earlier when rounding allows no more progress; `error` tells how far it got.
+    It ends earlier when rounding allows no more progress.
+
+    Returns
+    -------
+    A plan whose rows sum to 1, its levels and potentials, and the largest violation of a column.
     """
     plan, levels, value = rows.evaluate(scores, potentials, np.full(len(scores), np.inf))
     value += potentials.sum()
-    best = None
-    for _ in range(MAX_ITERATIONS):
-        gradient = 1.0 - plan.sum(axis=0)
-        free = (potentials > floor) | (gradient < 0)
-        error = float(np.abs(gradient, where=free, out=np.zeros_like(gradient)).max())
-        if best is None or error < best.error:
-            best = DualSolution(plan, levels, potentials, error)
-        if error <= tol:
+    previous = np.inf
+    for _ in range(max_iter):
+        gradient, error = _column_errors(plan, potentials, floor)
+        if error <= tol or (error <= CLOSE and error > 0.5 * previous):
             break
-        direction = _direction(
-            rows.hessian(plan), gradient, free & ~_about_to_settle(potentials, floor, gradient)
-        )
+        previous = error
+        # Potentials so close above their floor that a gradient step reaches it stay out of the system.
+        settled = (gradient > 0) & (potentials - floor <= np.minimum(1e-6, gradient))
+        direction = _direction(rows.hessian(plan), gradient, error, settled)
         step = min(1.0, rows.longest_step / float(np.abs(direction).max()))
-        noise = 1e-14 * (abs(value) + len(scores))
-        while True:
+        noise = 1e-14 * (abs(value) + gradient.size)
+        while step >= SHORTEST_STEP:
             trial = np.maximum(potentials + step * direction, floor)
             new_plan, new_levels, new_value = rows.evaluate(scores, trial, levels)
             new_value += trial.sum()
-            decrease = float(gradient @ (trial - potentials))
-            if new_value <= value + 1e-4 * decrease + noise or step < 1e-12:
+            if new_value <= value + 1e-4 * float(gradient @ (trial - potentials)) + noise:
                 break
             step *= 0.4
-        if step < 1e-12:
+        if step < SHORTEST_STEP:
             break
         plan, levels, potentials, value = new_plan, new_levels, trial, new_value
-    assert best is not None
-    return best
+    return plan, levels, potentials, _column_errors(plan, potentials, floor)[1]
 
 
-def _about_to_settle(potentials: Array, floor: Array, gradient: Array) -> Array:
-    """Potentials so close above their floor that a gradient step reaches it: Newton must not mix them in."""
-    return (potentials - floor <= np.minimum(1e-6, np.abs(gradient))) & (gradient > 0)
+def _column_errors(plan: Array, potentials: Array, floor: Array) -> tuple[Array, float]:
+    """The gradient, and its largest entry among potentials that could still move."""
+    gradient = 1.0 - plan.sum(axis=0)
+    free = (potentials > floor) | (gradient < 0)
+    return gradient, float(np.abs(np.where(free, gradient, 0.0)).max())
 
 
-def _direction(hessian: Array, gradient: Array, free: Array) -> Array:
-    """Return −(H + ridge)⁻¹ gradient on the free coordinates, −gradient on the others."""
-    direction = -gradient
-    if free.all():
-        return -solve_regularised(hessian, gradient)
-    at = np.flatnonzero(free)
-    direction[at] = -solve_regularised(hessian[np.ix_(at, at)], gradient[at])
-    return direction
+def _direction(hessian: Array, gradient: Array, error: float, settled: NDArray[np.bool_]) -> Array:
+    """Return −(H + ridge)⁻¹ gradient, and −gradient for what has settled.
 
-
-def solve_regularised(hessian: Array, gradient: Array) -> Array:
-    """Solve H x = gradient for a positive semidefinite H, with a ridge that vanishes with the gradient.
-
-    H always has the constant vector in its kernel where columns are full, and more where the support of
-    the plan falls into components.
+    H has the constant vector in its kernel where columns are full, and more where the support of the
+    plan falls into components; the ridge vanishes with the error.
     """
+    ridge = 1e-3 * min(1.0, error) + 1e-14
+    diagonal = hessian.diagonal().copy()
+    hessian[settled] = 0.0
+    hessian[:, settled] = 0.0
+    hessian.flat[:: len(hessian) + 1] = np.where(settled, 1.0, diagonal + ridge * np.maximum(diagonal, 1e-3))
     from scipy.linalg.lapack import dposv
 
-    diagonal = hessian.flat[:: len(hessian) + 1]
-    ridge = 1e-3 * min(1.0, float(np.abs(gradient).max())) + 1e-14
-    for _ in range(8):
-        shifted = hessian.copy()
-        shifted.flat[:: len(hessian) + 1] += ridge * np.maximum(diagonal, 1e-3)
-        _, solution, info = dposv(shifted, gradient)
-        if info == 0 and np.isfinite(solution).all():
-            return np.asarray(solution)
-        ridge *= 100.0
-    raise NumericalError("Newton's method on the dual met a matrix that is not positive semidefinite.")
+    _, solution, info = dposv(hessian, -gradient)
+    # Rounding can make a nearly singular matrix indefinite; elimination does not mind.
+    return np.asarray(solution) if info == 0 else np.linalg.solve(hessian, -gradient)

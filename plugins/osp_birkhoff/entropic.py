@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from osp_birkhoff.certificates import certified, oracle_gap
-from osp_birkhoff.dual import DualSolution, EntropicRows, minimise_dual
-from osp_birkhoff.reduction import Reduced, reduce_by_assignment, reduce_rows
+from osp_birkhoff.certificates import certified, oracle_gap, unused_capacity
+from osp_birkhoff.dual import SMALL, EntropicRows, minimise
+from osp_birkhoff.reduction import Reduced, column_floor, reduce_by_assignment
 from osp_birkhoff.support import Support
 from osp_core.errors import Array
 from osp_core.kernels import load
 from osp_core.predictions import Prediction
 
 SWEEP_TOLERANCE = 1e-12
-NEWTON_TOLERANCE = 1e-13
+NEWTON_TOLERANCE = 1e-15
+MAX_ITERATIONS = 300
 MODERATE_RANGE = 100.0
 """Scores of a larger range start from the potentials of an assignment instead of from sweeps."""
 TINY = 1e-300
@@ -34,67 +35,61 @@ def entropic_plans(scores: Array, support: Support | None = None) -> list[Predic
     Predictions whose points are m×n matrices. Every allowed entry is positive: one that underflows is set to
     1e−300, so that the gradient ln y is finite and the gap is a Frank–Wolfe gap.
     """
-    kernels = load(__package__)
+    kernels = load("osp_birkhoff")
     rows, columns = scores.shape[1:]
     shifted = scores - np.rint(scores.max(axis=2, keepdims=True))  # whole numbers leave no rounding behind
-    lowest = (
-        shifted.min(axis=(1, 2))
-        if support is None
-        else np.where(shifted > -np.inf, shifted, 0.0).min(axis=(1, 2))
-    )
-    moderate = lowest >= -MODERATE_RANGE
+    finite = shifted if support is None else np.where(shifted > -np.inf, shifted, 0.0)
+    moderate = finite.min(axis=(1, 2)) >= -MODERATE_RANGE
     factors = np.exp(shifted if moderate.all() else shifted[moderate])
     cap = np.inf if rows == columns else 1.0
     left, right, errors, _ = kernels.sinkhorn(factors, cap, SWEEP_TOLERANCE, 30 + 4000 // columns)
-    position = iter(range(len(factors)))
+    floor = column_floor(rows, columns)
     predictions = []
+    at = 0
     for item in range(len(scores)):
         if not moderate[item]:
-            predictions.append(_newton(reduce_by_assignment(scores[item]), None, support))
-            continue
-        at = next(position)
-        if errors[at] > SWEEP_TOLERANCE:
-            predictions.append(_newton(reduce_rows(scores[item]), -np.log(right[at]), support))
-            continue
-        plan = left[at][:, np.newaxis] * factors[at] * right[at]
-        levels, potentials = -np.log(left[at]), -np.log(right[at])
-        solution = DualSolution(plan, levels, potentials, float(errors[at]))
-        floor = np.full(columns, -np.inf) if rows == columns else np.zeros(columns)
-        predictions.append(_finish(Reduced(shifted[item], floor), solution, support))
+            problem = reduce_by_assignment(scores[item])
+            solution = _newton(problem, np.zeros(columns))
+        else:
+            problem = Reduced(shifted[item], floor)
+            potentials = -np.log(right[at])
+            if errors[at] <= SWEEP_TOLERANCE:
+                plan = left[at][:, np.newaxis] * factors[at] * right[at]
+                solution = plan, -np.log(left[at]), potentials
+            else:
+                solution = _newton(problem, potentials)
+            at += 1
+        predictions.append(_finish(problem, *solution, support))
     return predictions
 
 
-def _newton(problem: Reduced, potentials: Array | None, support: Support | None) -> Prediction:
-    start = np.zeros(len(problem.floor)) if potentials is None else potentials
-    solution = minimise_dual(EntropicRows(), problem.scores, start, problem.floor, NEWTON_TOLERANCE)
-    return _finish(problem, solution, support)
+def _newton(problem: Reduced, start: Array) -> tuple[Array, Array, Array]:
+    """Return the plan, its levels and its potentials."""
+    kernels = load("osp_birkhoff")
+    limits = NEWTON_TOLERANCE, MAX_ITERATIONS
+    if len(start) <= SMALL:
+        return kernels.newton_entropic(problem.scores, start, problem.floor, *limits)[:3]  # type: ignore[no-any-return]
+    return minimise(EntropicRows(kernels.softmax_rows), problem.scores, start, problem.floor, *limits)[:3]
 
 
-def _finish(problem: Reduced, solution: DualSolution, support: Support | None) -> Prediction:
+def _finish(
+    problem: Reduced, plan: Array, levels: Array, potentials: Array, support: Support | None
+) -> Prediction:
     """Make the plan feasible to rounding, and certify it."""
-    kernels = load(__package__)
+    kernels = load("osp_birkhoff")
     # Both ways only raise entries, up to a common factor: one that is too small would cost a large gap.
     if support is None:
-        point = solution.plan.copy()
+        point = plan.copy()
         kernels.cap_and_fill(point)
         np.maximum(point, TINY, out=point)
     else:
-        point = support.repair(solution.plan)
-        point = np.where(problem.scores > -np.inf, np.maximum(point, TINY), 0.0)
-    gap = kernels.entropic_gap(point, solution.plan, problem.scores, solution.levels, solution.potentials)
-    gap += unused_capacity(point, solution.potentials, problem.floor)
-    return certified(point, gap, lambda: _oracle_gap(problem, point))
+        point = np.where(support.live, np.maximum(support.repair(plan), TINY), 0.0)
+    gap = kernels.entropic_gap(point, plan, problem.scores, levels, potentials)
+    gap += unused_capacity(point, potentials, problem.floor)
+    return certified(point, gap, problem.range, lambda: _oracle_gap(problem, point))
 
 
 def _oracle_gap(problem: Reduced, point: Array) -> float:
-    floor = np.where(np.isfinite(problem.floor), problem.floor, 0.0)
     allowed = problem.scores > -np.inf
-    gradient = np.log(np.where(allowed, point, 1.0)) - np.where(allowed, problem.scores, 0.0) + floor
-    return oracle_gap(np.where(allowed, gradient, np.inf), point)
-
-
-def unused_capacity(point: Array, potentials: Array, floor: Array) -> float:
-    """What a column with a price may still take: the part of the gap that the reduced scores do not show."""
-    if not np.isfinite(floor[0]):
-        return 0.0
-    return float((potentials - floor) @ np.maximum(1.0 - point.sum(axis=0), 0.0))
+    gradient = np.log(np.where(allowed, point, 1.0)) - np.where(allowed, problem.scores, 0.0)
+    return oracle_gap(np.where(allowed, gradient, np.inf), point, problem.floor)

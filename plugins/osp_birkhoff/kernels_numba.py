@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 
 from osp_core.errors import Array
 
-SNAP = 1e-13
 TINY = 1e-300
+LONGEST_STEP = 4.0
+SHORTEST_STEP = 1e-12
+CLOSE = 1e-12
 
 
 @njit(cache=True, fastmath={"reassoc", "contract"})
@@ -101,7 +103,138 @@ def sparsemax_rows(scores: Array, potentials: Array, thresholds: Array) -> tuple
 
 
 @njit(cache=True)
-def support_laplacian(plan: Array) -> Array:
+def newton_entropic(
+    scores: Array, potentials: Array, floor: Array, tol: float, max_iter: int
+) -> tuple[Array, Array, Array, float]:
+    plan, levels, value = softmax_rows(scores, potentials, floor)
+    value += potentials.sum()
+    previous = np.inf
+    for _ in range(max_iter):
+        gradient, error = _column_errors(plan, potentials, floor)
+        if error <= tol or (error <= CLOSE and error > 0.5 * previous):
+            break
+        previous = error
+        direction = _newton_direction(_softmax_hessian(plan), gradient, error, potentials, floor)
+        step = min(1.0, LONGEST_STEP / np.abs(direction).max())
+        while step >= SHORTEST_STEP:
+            trial = np.maximum(potentials + step * direction, floor)
+            new_plan, new_levels, new_value = softmax_rows(scores, trial, levels)
+            new_value += trial.sum()
+            if _accepted(value, new_value, gradient, potentials, trial):
+                break
+            step *= 0.4
+        if step < SHORTEST_STEP:
+            break
+        plan, levels, potentials, value = new_plan, new_levels, trial, new_value
+    return plan, levels, potentials, _column_errors(plan, potentials, floor)[1]
+
+
+@njit(cache=True)
+def newton_euclidean(
+    scores: Array, potentials: Array, floor: Array, tol: float, max_iter: int
+) -> tuple[Array, Array, Array, float]:
+    plan, levels, value = sparsemax_rows(scores, potentials, np.full(scores.shape[0], np.inf))
+    value += potentials.sum()
+    previous = np.inf
+    for _ in range(max_iter):
+        gradient, error = _column_errors(plan, potentials, floor)
+        if error <= tol or (error <= CLOSE and error > 0.5 * previous):
+            break
+        previous = error
+        direction = _newton_direction(_support_laplacian(plan), gradient, error, potentials, floor)
+        step = 1.0
+        while step >= SHORTEST_STEP:
+            trial = np.maximum(potentials + step * direction, floor)
+            new_plan, new_levels, new_value = sparsemax_rows(scores, trial, levels)
+            new_value += trial.sum()
+            if _accepted(value, new_value, gradient, potentials, trial):
+                break
+            step *= 0.4
+        if step < SHORTEST_STEP:
+            break
+        plan, levels, potentials, value = new_plan, new_levels, trial, new_value
+    return plan, levels, potentials, _column_errors(plan, potentials, floor)[1]
+
+
+@njit(cache=True)
+def _column_errors(plan: Array, potentials: Array, floor: Array) -> tuple[Array, float]:
+    rows, columns = plan.shape
+    gradient, error = np.ones(columns), 0.0
+    for i in range(rows):
+        for j in range(columns):
+            gradient[j] -= plan[i, j]
+    for j in range(columns):
+        if potentials[j] > floor[j] or gradient[j] < 0.0:
+            error = max(error, abs(gradient[j]))
+    return gradient, error
+
+
+@njit(cache=True)
+def _newton_direction(
+    hessian: Array, gradient: Array, error: float, potentials: Array, floor: Array
+) -> Array:
+    columns = gradient.size
+    ridge = 1e-3 * min(1.0, error) + 1e-14
+    for j in range(columns):
+        hessian[j, j] += ridge * max(hessian[j, j], 1e-3)
+        if gradient[j] > 0.0 and potentials[j] - floor[j] <= min(1e-6, gradient[j]):
+            hessian[j, :] = 0.0
+            hessian[:, j] = 0.0
+            hessian[j, j] = 1.0
+    return _solve_by_cholesky(hessian, -gradient)
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _solve_by_cholesky(matrix: Array, vector: Array) -> Array:
+    # Written out: linking to LAPACK would take longer to compile than everything else here.
+    size = vector.size
+    for i in range(size):
+        for j in range(i + 1):
+            total = matrix[i, j]
+            for k in range(j):
+                total -= matrix[i, k] * matrix[j, k]
+            if i == j:
+                matrix[i, i] = np.sqrt(max(total, 1e-30))
+            else:
+                matrix[i, j] = total / matrix[j, j]
+    for i in range(size):
+        for k in range(i):
+            vector[i] -= matrix[i, k] * vector[k]
+        vector[i] /= matrix[i, i]
+    for i in range(size - 1, -1, -1):
+        vector[i] /= matrix[i, i]
+        for k in range(i):
+            vector[k] -= matrix[i, k] * vector[i]
+    return vector
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _softmax_hessian(plan: Array) -> Array:
+    rows, columns = plan.shape
+    hessian = np.zeros((columns, columns))
+    for i in range(rows):
+        for j in range(columns):
+            entry = plan[i, j]
+            for k in range(j):
+                hessian[j, k] -= entry * plan[i, k]
+    for j in range(columns):
+        for k in range(j):
+            hessian[k, j] = hessian[j, k]
+            hessian[j, j] -= hessian[j, k]
+            hessian[k, k] -= hessian[j, k]
+    return hessian
+
+
+@njit(cache=True)
+def _accepted(value: float, new_value: float, gradient: Array, potentials: Array, trial: Array) -> bool:
+    decrease = 0.0
+    for j in range(gradient.size):
+        decrease += gradient[j] * (trial[j] - potentials[j])
+    return new_value <= value + 1e-4 * decrease + 1e-14 * (abs(value) + gradient.size)
+
+
+@njit(cache=True)
+def _support_laplacian(plan: Array) -> Array:
     rows, columns = plan.shape
     laplacian = np.zeros((columns, columns))
     support = np.empty(columns, np.int64)
@@ -140,7 +273,7 @@ def cap_and_fill(plan: Array) -> None:
     for j in range(columns):
         sums[j] = max(0.0, 1.0 - sums[j])
         capacity += sums[j]
-    if deficit <= 0.0 or capacity <= 0.0:
+    if deficit <= 4e-16 * rows or capacity <= 0.0:
         return
     for i in range(rows):
         share = missing_row[i] / capacity
@@ -186,91 +319,15 @@ def all_distances(lengths: Array) -> None:
 
 
 @njit(cache=True)
-def round_by_cycles(matrix: Array, uniforms: Array) -> int:
-    rows, columns = matrix.shape
-    nodes = rows + columns
-    neighbours, degree = np.empty((nodes, max(rows, columns)), np.int32), np.zeros(nodes, np.int32)
-    place = np.empty((2, rows, columns), np.int32)
+def euclidean_gap(point: Array, scores: Array, levels: Array, potentials: Array) -> float:
+    rows, columns = point.shape
+    gap = 0.0
     for i in range(rows):
+        lowest = np.inf
         for j in range(columns):
-            if matrix[i, j] > 0.0 and matrix[i, j] < 1.0:
-                for node, other, side in ((i, rows + j, 0), (rows + j, i, 1)):
-                    neighbours[node, degree[node]] = other
-                    place[side, i, j] = degree[node]
-                    degree[node] += 1
-    path, depth = np.empty(nodes + 1, np.int64), np.full(nodes, -1, np.int64)
-    used, first = 0, 0
-    while True:
-        while first < rows and degree[first] == 0:
-            first += 1
-        if first == rows:
-            return used
-        path[0], depth[first], length = first, 0, 1
-        while length > 0:
-            node = path[length - 1]
-            came_from = path[length - 2] if length > 1 else -1
-            target = -1
-            if degree[node] > 0:
-                target = neighbours[node, 0]
-                if target == came_from:
-                    target = neighbours[node, 1] if degree[node] > 1 else -1
-            if target < 0:
-                # A lone fractional entry is a whole number up to rounding.
-                if degree[node] > 0:
-                    _settle(matrix, neighbours, degree, place, rows, node, came_from, 0.5)
-                depth[node] = -1
-                length -= 1
-                continue
-            if depth[target] < 0:
-                path[length], depth[target] = target, length
-                length += 1
-                continue
-            start = depth[target]
-            rise, fall = np.inf, np.inf
-            for k in range(start, length):
-                a, b = path[k], path[k + 1] if k + 1 < length else target
-                entry = matrix[a, b - rows] if a < rows else matrix[b, a - rows]
-                up, down = (1.0 - entry, entry) if (k - start) % 2 == 0 else (entry, 1.0 - entry)
-                rise, fall = min(rise, up), min(fall, down)
-            # Raising the even edges by `rise` with this probability leaves every mean as it was.
-            shift = rise if uniforms[used] * (rise + fall) < fall else -fall
-            used += 1
-            for k in range(start, length):
-                a, b = path[k], path[k + 1] if k + 1 < length else target
-                i, j = (a, b - rows) if a < rows else (b, a - rows)
-                matrix[i, j] += shift if (k - start) % 2 == 0 else -shift
-            for k in range(start, length):
-                a, b = path[k], path[k + 1] if k + 1 < length else target
-                _settle(matrix, neighbours, degree, place, rows, a, b, SNAP)
-            for k in range(start + 1, length):
-                depth[path[k]] = -1
-            length = start + 1
-
-
-@njit(cache=True)
-def _settle(
-    matrix: Array,
-    neighbours: NDArray[np.int32],
-    degree: NDArray[np.int32],
-    place: NDArray[np.int32],
-    rows: int,
-    a: int,
-    b: int,
-    tol: float,
-) -> None:
-    """Fix the entry between nodes a and b, and forget its edge, when it is within `tol` of a whole number."""
-    i, j = (a, b - rows) if a < rows else (b, a - rows)
-    entry = matrix[i, j]
-    if tol < entry < 1.0 - tol:
-        return
-    matrix[i, j] = 1.0 if entry > 0.5 else 0.0
-    for side in range(2):
-        node = i if side == 0 else rows + j
-        last = neighbours[node, degree[node] - 1]
-        hole = place[side, i, j]
-        neighbours[node, hole] = last
-        if side == 0:
-            place[0, i, last - rows] = hole
-        else:
-            place[1, last, j] = hole
-        degree[node] -= 1
+            if scores[i, j] > -np.inf:
+                slope = point[i, j] - (scores[i, j] - potentials[j] - levels[i])
+                gap += point[i, j] * slope
+                lowest = min(lowest, slope)
+        gap -= lowest
+    return gap

@@ -181,7 +181,7 @@ class PlanSpace(ZeroOneSpace):
             # The spare columns make up one more row, whose sum is a whole number too.
             matrix = np.vstack([matrix, np.clip(1.0 - matrix.sum(axis=0), 0.0, 1.0)])
         fractional = int(((matrix > 0) & (matrix < 1)).sum())
-        load(__package__).round_by_cycles(matrix, rng.random(fractional))
+        load("osp_birkhoff.cycles").round_by_cycles(matrix, rng.random(fractional))
         vertex = self.vector(np.ascontiguousarray(matrix[:rows]))
         return vertex if self.is_vertex(vertex) else self.decompose(point).sample(rng)
 

@@ -26,14 +26,22 @@ class Reduced:
     scores: Array
     floor: Array
 
+    @property
+    def range(self) -> float:
+        """The largest of the scores that remain, in absolute value."""
+        return float(np.abs(self.scores, where=self.scores > -np.inf, out=np.zeros_like(self.scores)).max())
+
 
 def reduce_rows(scores: Array) -> Reduced:
     """Subtract the row maxima, which is enough for scores of moderate range."""
     # Whole numbers are subtracted from large scores without rounding.
     largest = np.rint(scores.max(axis=1, keepdims=True))
-    rows, columns = scores.shape
-    floor = np.full(columns, -np.inf) if rows == columns else np.zeros(columns)
-    return Reduced(scores - largest, floor)
+    return Reduced(scores - largest, column_floor(*scores.shape))
+
+
+def column_floor(rows: int, columns: int) -> Array:
+    """The least column potentials before anything is taken out."""
+    return np.full(columns, -np.inf) if rows == columns else np.zeros(columns)
 
 
 def reduce_by_assignment(scores: Array) -> Reduced:
@@ -51,7 +59,7 @@ def reduce_by_assignment(scores: Array) -> Reduced:
     whole = np.rint(scores / grid)
     chosen = linear_sum_assignment(-whole)[1]
     lengths = _exchange_lengths(whole, chosen)
-    load(__package__).all_distances(lengths)
+    load("osp_birkhoff").all_distances(lengths)
     reachable = np.isfinite(lengths)
     # Averaging the distances from all sources: an edge is tight on average only if it is on a cycle of
     # length 0, that is, in some best assignment.

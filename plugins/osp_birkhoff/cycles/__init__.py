@@ -1,0 +1,1 @@
+"""Random rounding of fractional plans by cancelling cycles."""
