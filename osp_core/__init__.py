@@ -31,6 +31,8 @@ from osp_core.guarantees import Bound, SurrogateGap, margin, scale_for_gap, surr
 from osp_core.hooks import Registration, hookimpl, hookspec
 from osp_core.learners import OGD, AdaptiveOGD, OnlineLearner, ParameterFree, PolyakOGD, RunSummary
 from osp_core.losses import FenchelYoungLoss
+from osp_core.masked import InfeasibleMaskError, Masked
+from osp_core.masked import Masked as masked
 from osp_core.models import FeatureModel, LinearModel, Model
 from osp_core.predictions import Prediction, Predictions
 from osp_core.product import Product
@@ -40,6 +42,7 @@ from osp_core.registry import (
     list_learners,
     list_spaces,
     list_streams,
+    load_plugins,
     make_learner,
     make_space,
     make_stream,
@@ -85,8 +88,10 @@ __all__ = [
     "FenchelYoungLoss",
     "GibbsEntropy",
     "GuaranteeError",
+    "InfeasibleMaskError",
     "InvalidInputError",
     "LinearModel",
+    "Masked",
     "MissingConstantError",
     "MissingDependencyError",
     "Model",
@@ -133,10 +138,12 @@ __all__ = [
     "list_learners",
     "list_spaces",
     "list_streams",
+    "load_plugins",
     "make_learner",
     "make_space",
     "make_stream",
     "margin",
+    "masked",
     "mismatch",
     "ndcg",
     "product",

@@ -1,4 +1,4 @@
-"""The plugin that offers the two generic spaces of the core: explicit lists and products."""
+"""The plugin that offers the generic spaces of the core: explicit lists, products and masks."""
 
 from osp_core.hooks import Registration, hookimpl
 
@@ -17,5 +17,11 @@ def osp_spaces() -> list[Registration]:
             "osp_core.product:Product",
             summary="several outputs predicted together",
             parameters=("spaces", "psi", "norm"),
+        ),
+        Registration(
+            "masked",
+            "osp_core.masked:Masked",
+            summary="a 0/1 space with forbidden coordinates",
+            parameters=("space", "forbidden", "psi", "norm"),
         ),
     ]

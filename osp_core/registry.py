@@ -12,6 +12,7 @@ from typing import Any
 
 import pluggy
 
+from osp_core import plugin_files
 from osp_core.errors import InvalidInputError, MissingDependencyError, OspError, PluginError, UnknownNameError
 from osp_core.hooks import API_VERSION, PROJECT, Hooks, Registration
 from osp_core.learners.base import OnlineLearner
@@ -69,6 +70,14 @@ def register(plugin: Any, name: str | None = None) -> str:
     return _registry().add(plugin, name)
 
 
+def load_plugins(directory: str) -> list[str]:
+    """Load the single-file plugins of a directory; return the names of those that are new.
+
+    Each ``*.py`` in it that does not begin with ``_`` is a plugin like a module named by an entry point.
+    """
+    return _registry().add_directory(directory)
+
+
 def unregister(name: str) -> None:
     """Take back a plugin added with `register`."""
     _registry().remove(name)
@@ -102,6 +111,25 @@ class Registry:
                 self.add(entry_point.load(), title, tolerate_conflicts=True)
             except (Exception, SystemExit) as error:  # a stranger's module may raise anything
                 self._broken[title] = f"{_cause(error)} (entry point {entry_point.value!r})"
+        self._files: set[str] = set()
+        for directory in plugin_files.named_directories():
+            try:
+                self.add_directory(directory)
+            except OspError as error:
+                self._broken[plugin_files.VARIABLE] = str(error)
+
+    def add_directory(self, directory: str) -> list[str]:
+        """Load the plugin files of a directory, each once; one that fails hinders no other."""
+        titles = []
+        for path in plugin_files.plugin_files(directory):
+            if str(path) in self._files:
+                continue
+            self._files.add(str(path))
+            try:
+                titles.append(self.add(plugin_files.import_file(path), path.stem, tolerate_conflicts=True))
+            except (Exception, SystemExit) as error:  # a stranger's file may raise anything
+                self._broken[path.stem] = f"{_cause(error)} (file {str(path)!r})"
+        return titles
 
     def add(self, plugin: Any, name: str | None = None, *, tolerate_conflicts: bool = False) -> str:
         title = str(name or getattr(plugin, "__name__", None) or type(plugin).__name__)

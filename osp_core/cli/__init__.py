@@ -13,9 +13,11 @@ import osp_core
 from osp_core.errors import OspError
 
 COMMANDS = {
+    "check": "Run the conformance kit on a space, by name or as module:object.",
     "decode": "Turn scores, or inputs of a saved model, into outputs.",
     "demo": "Play a short stream on two spaces and compare the regret with its bound.",
     "doctor": "Show versions, plugins and kernels, and what is disabled and why.",
+    "new-plugin": "Write a plugin project that installs and passes its own tests.",
     "run": "Learn a file or a stream; write results, trace and checkpoints.",
     "spaces": "List the spaces, with the reason for those that cannot be used.",
 }
@@ -60,8 +62,16 @@ class Failure(click.ClickException):
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(osp_core.__version__, prog_name="osp")
-def main() -> None:
+@click.option(
+    "--plugins",
+    multiple=True,
+    metavar="DIR",
+    help="Also load the single-file plugins of this directory (as does the variable OSP_PLUGINS).",
+)
+def main(plugins: tuple[str, ...]) -> None:
     """Online structured prediction with guarantees."""
+    for directory in plugins:
+        osp_core.load_plugins(directory)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A terminal that cannot show Ψ or ℓ gets a question mark, not a traceback.

@@ -10,12 +10,12 @@ ROOT = Path(__file__).resolve().parents[2]
 # Every layer may import itself and those above it in this list.
 LAYERS = (
     ("errors",),
-    ("arguments", "hooks", "kernels", "progress", "requirements"),
+    ("arguments", "hooks", "kernels", "plugin_files", "progress", "requirements"),
     ("combinations",),
     ("frank_wolfe",),
     ("predictions",),
     ("targets", "regularizers"),
-    ("spaces", "span", "vertices", "product"),
+    ("spaces", "span", "vertices", "product", "masked"),
     ("generic_spaces", "streams"),
     ("losses", "decoding", "exploration"),
     ("guarantees",),
