@@ -27,7 +27,12 @@ def osp_spaces() -> list[Registration]:
             parameters=("constraints", "variable", "solver", "nu", "target", "integral", "psi", "norm"),
             requires={"cvxpy": _EXTRA},
             # HiGHS comes with scipy; highspy makes it faster.
-            backends={"highs": {}, "clarabel": {"clarabel": _EXTRA}, "scs": {"scs": "scs"}, "osqp": {"osqp": "osqp"}},
+            backends={
+                "highs": {},
+                "clarabel": {"clarabel": _EXTRA},
+                "scs": {"scs": "scs"},
+                "osqp": {"osqp": "osqp"},
+            },
         )
     ]
 

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from osp_polytope.errors import InfeasibleError, NotPolyhedralError, UnsetParameterError
 
 from osp_core.errors import Array, InvalidInputError
+from osp_polytope.errors import InfeasibleError, NotPolyhedralError, UnsetParameterError
 
 _INTEGRAL = 1e-9  # bounds of integer columns are rounded inwards, but for rounding
 
@@ -91,7 +91,8 @@ class Family:
         self.constraints = _as_constraints(constraints)
         if not isinstance(variable, cp.Variable):
             raise InvalidInputError(
-                f"variable must be the cvxpy Variable the outputs are read from, got {type(variable).__name__}."
+                "variable must be the cvxpy Variable the outputs are read from, got "
+                f"{type(variable).__name__}."
             )
         if variable.is_complex() or not variable.size:
             raise InvalidInputError(f"variable must be real and have at least one entry, got {variable!r}.")
@@ -115,7 +116,8 @@ class Family:
         unset = [name for name, parameter in self.parameters.items() if parameter.value is None]
         if unset:
             raise UnsetParameterError(
-                f"The cvxpy Parameter {unset[0]!r} has no value. Set parameter.value = … before making the space; "
+                f"The cvxpy Parameter {unset[0]!r} has no value. Set parameter.value = … before making the "
+                "space; "
                 "other values can be given round by round through space.at({name: value})."
             )
         data, *_ = self._problem.get_problem_data(cp.SCIPY)
@@ -126,7 +128,9 @@ class Family:
         unknown = [name for name in values if name not in self.parameters]
         if unknown:
             known = ", ".join(map(repr, self.parameters)) or "none"
-            raise InvalidInputError(f"There is no parameter {unknown[0]!r} in the constraints; there are: {known}.")
+            raise InvalidInputError(
+                f"There is no parameter {unknown[0]!r} in the constraints; there are: {known}."
+            )
         before = {name: self.parameters[name].value for name in values}
         try:
             for name, value in values.items():
@@ -148,7 +152,9 @@ def _as_constraints(constraints: Any) -> list[Any]:
     try:
         listed = list(constraints)
     except TypeError as error:
-        raise InvalidInputError(f"constraints must be a list of cvxpy constraints, got {constraints!r}.") from error
+        raise InvalidInputError(
+            f"constraints must be a list of cvxpy constraints, got {constraints!r}."
+        ) from error
     wrong = [one for one in listed if not isinstance(one, Constraint)]
     if wrong:
         raise InvalidInputError(f"constraints must be cvxpy constraints such as x >= 0, got {wrong[0]!r}.")
@@ -168,8 +174,10 @@ def _require_polyhedral(constraint: Any) -> None:
     linear = isinstance(constraint, Equality | Inequality | NonNeg | NonPos | Zero)
     if not linear or not (isinstance(constraint, Equality | Zero) or constraint.expr.is_pwl()):
         raise NotPolyhedralError(
-            f"The constraint {shown} is not piecewise linear, so the set is no polytope and has infinitely many "
-            "extreme points. Replace it by linear ones, for instance cp.norm1 or cp.norm_inf for a Euclidean ball."
+            f"The constraint {shown} is not piecewise linear, so the set is no polytope and has infinitely "
+            "many "
+            "extreme points. Replace it by linear ones, for instance cp.norm1 or cp.norm_inf for a Euclidean "
+            "ball."
         )
 
 
@@ -255,12 +263,14 @@ def _read_outputs(equal: tuple[Any, Array], flat: Any) -> tuple[Any, Array, tupl
 
 
 def _absorb_bounds(rows: tuple[Any, Array], low: Array, high: Array, *, both: bool) -> tuple[Any, Array]:
-    """Move rows with one entry into the bounds and drop empty ones; the simplex method handles bounds for free."""
+    """Move rows with one entry into the bounds, which cost the simplex method nothing; drop empty ones."""
     matrix, rhs = rows
     counts = np.diff(matrix.indptr)
     empty = counts == 0
     if (np.abs(rhs[empty]) > 1e-9).any() if both else (rhs[empty] < -1e-9).any():
-        raise InfeasibleError("No point satisfies the constraints: one of them is false whatever the variable is.")
+        raise InfeasibleError(
+            "No point satisfies the constraints: one of them is false whatever the variable is."
+        )
     for row in np.flatnonzero(counts == 1):
         column, factor = matrix.indices[matrix.indptr[row]], matrix.data[matrix.indptr[row]]
         value = rhs[row] / factor

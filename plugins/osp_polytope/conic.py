@@ -1,4 +1,4 @@
-"""Predictions by conic solvers: a compiled cvxpy problem, polished on its face and certified by the oracle."""
+"""Predictions by conic solvers: a compiled cvxpy problem, polished and certified by the oracle."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from osp_polytope.canonical import StandardForm
-from osp_polytope.entropies import Entropy
-from osp_polytope.entropic_polytope import certified
-from osp_polytope.relative_interior import relative_interior
 
 from osp_core.errors import Array, InvalidInputError, MissingDependencyError
 from osp_core.frank_wolfe import Status
 from osp_core.predictions import Prediction
+from osp_polytope.canonical import StandardForm
+from osp_polytope.entropic_polytope import certified
+from osp_polytope.entropies import Entropy
+from osp_polytope.relative_interior import relative_interior
 
 SOLVERS = {"highs": "", "clarabel": "CLARABEL", "scs": "SCS", "osqp": "OSQP"}
 _EXTRA = "online-structured-prediction[cvxpy]"
@@ -30,7 +30,8 @@ def check_solver(name: str) -> None:
         raise InvalidInputError(f"There is no solver {name!r}; there are: {', '.join(SOLVERS)}.")
     if name != "highs" and importlib.util.find_spec(name) is None:
         raise MissingDependencyError(
-            f"solver={name!r} needs {name}: pip install {name} (or '{_EXTRA}', which brings the default solvers)."
+            f"solver={name!r} needs {name}: pip install {name} (or '{_EXTRA}', which brings the default "
+            "solvers)."
         )
 
 
@@ -50,7 +51,11 @@ class ConicSolver:
         self.failures = 0
 
     def __getstate__(self) -> dict[str, object]:
-        return {"form": self.form, "name": self.name, "failures": self.failures}  # compiled problems cannot be copied
+        return {
+            "form": self.form,
+            "name": self.name,
+            "failures": self.failures,
+        }  # compiled problems cannot be copied
 
     def project(self, point: Array, lmo: Callable[[Array], Array]) -> Prediction | None:
         """Return the Euclidean projection, or None when the solver's answer cannot be certified."""
@@ -81,7 +86,10 @@ class ConicSolver:
             inside = (y > 0) & (y < entropy.high)
             if self.form.violation(x) <= 1e-11 * (1.0 + np.abs(x).max()):
                 answer = certified(entropy, weights, y, inside, lmo)
-                if answer.gap <= _ENOUGH * (1.0 + float(np.abs(weights).max())) and inside[self._moving].all():
+                if (
+                    answer.gap <= _ENOUGH * (1.0 + float(np.abs(weights).max()))
+                    and inside[self._moving].all()
+                ):
                     return answer
         self.failures += 1
         return None
@@ -99,7 +107,11 @@ class ConicSolver:
                 compiled.solve(solver=SOLVERS[self.name], warm_start=False)
         except (cp.error.SolverError, ArithmeticError, ValueError):
             return None
-        return None if x.value is None or not np.isfinite(x.value).all() else np.asarray(x.value, dtype=np.float64)
+        return (
+            None
+            if x.value is None or not np.isfinite(x.value).all()
+            else np.asarray(x.value, dtype=np.float64)
+        )
 
     def _columns(self) -> tuple[Any, Any, list[Any]]:
         import cvxpy as cp
@@ -162,7 +174,9 @@ class ConicSolver:
         form, interior = self.form, self._interior
         point = np.where(interior.free, x, interior.point)
         free = interior.free
-        correction = np.linalg.lstsq(interior.matrix, interior.matrix @ (interior.point - point)[free], rcond=None)[0]
+        correction = np.linalg.lstsq(
+            interior.matrix, interior.matrix @ (interior.point - point)[free], rcond=None
+        )[0]
         point[free] += correction
         room = np.minimum(interior.point - form.low, form.high - interior.point)[free]
         lack = np.maximum(form.low - point, point - form.high)[free] + 1e-12
@@ -184,9 +198,13 @@ class ConicSolver:
         rhs = np.concatenate([-gradient, form.rhs - form.matrix @ x])
         size = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(system)), 1e-12))
         step = np.zeros(len(x))
-        step[free] = (size * np.linalg.lstsq(system * size * size[:, None], size * rhs, rcond=1e-14)[0])[: int(free.sum())]
+        step[free] = (size * np.linalg.lstsq(system * size * size[:, None], size * rhs, rcond=1e-14)[0])[
+            : int(free.sum())
+        ]
         shrink = step < 0
-        room = np.concatenate([((x - form.low)[shrink] / -step[shrink]), ((form.high - x)[step > 0] / step[step > 0])])
+        room = np.concatenate(
+            [((x - form.low)[shrink] / -step[shrink]), ((form.high - x)[step > 0] / step[step > 0])]
+        )
         moves = outputs @ step
         room = np.concatenate([room, y[moves < 0] / -moves[moves < 0]])
         return x + min(1.0, 0.9 * float(room.min(initial=np.inf))) * step

@@ -7,21 +7,21 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from osp_polytope.canonical import StandardForm
-from osp_polytope.entropies import SMALLEST, Entropy
-from osp_polytope.interior_point import EntropicProgram
-from osp_polytope.relative_interior import relative_interior
 
 from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array
 from osp_core.frank_wolfe import Status
 from osp_core.predictions import Prediction
+from osp_polytope.canonical import StandardForm
+from osp_polytope.entropies import SMALLEST, Entropy
+from osp_polytope.interior_point import EntropicProgram
+from osp_polytope.relative_interior import relative_interior
 
 _ENTRY = 1e-9  # outputs that stay this near to the end of the domain are constant
 
 
 class EntropicPolytope:
-    """Minimises Σ φ(yᵢ) − ⟨w, y⟩ over a polytope: the interior is found once, then every call is Newton steps."""
+    """Minimises Σ φ(yᵢ) − ⟨w, y⟩ over a polytope: the interior is found once, then all is Newton steps."""
 
     def __init__(self, form: StandardForm, entropy: Entropy) -> None:
         self.form, self.entropy = form, entropy

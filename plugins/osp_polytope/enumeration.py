@@ -1,4 +1,4 @@
-"""All vertices of a small polytope through its oracle: every facet of the hull so far is asked whether it is one."""
+"""All vertices of a small polytope through its oracle, asked about every facet of the hull so far."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MOST_VERTICES = 2000
 def enumerate_vertices(lmo: Callable[[Array], Array], dim: int, complement: Array, name: str) -> Array:
     """Return the vertices, one a row, in lexicographic order.
 
-    The hull of known vertices grows by the oracle's answer for the normal of each of its facets; when no answer
-    lies beyond a facet, the hull is the polytope.
+    The hull of known vertices grows by the oracle's answer for the normal of each of its facets; when no
+    answer lies beyond a facet, the hull is the polytope.
 
     Parameters
     ----------
@@ -31,7 +31,8 @@ def enumerate_vertices(lmo: Callable[[Array], Array], dim: int, complement: Arra
     width = basis.shape[1]
     if width > MOST_DIMENSIONS:
         raise UnsupportedError(
-            f"The vertices of {name} are not enumerated: it has {width} dimensions, and {MOST_DIMENSIONS} is the most."
+            f"The vertices of {name} are not enumerated: it has {width} dimensions, and {MOST_DIMENSIONS} is "
+            "the most."
         )
     found = {v.tobytes(): v for direction in basis.T for v in (lmo(direction), lmo(-direction))}
     found = found or {(v := lmo(np.zeros(dim))).tobytes(): v}
@@ -60,7 +61,9 @@ def _grow(lmo: Callable[[Array], Array], basis: Array, found: dict[bytes, Array]
             found.setdefault(vertex.tobytes(), vertex)
             asked.add(normal.tobytes())
         if len(found) > MOST_VERTICES:
-            raise UnsupportedError(f"The vertices of {name} are not enumerated: there are over {MOST_VERTICES}.")
+            raise UnsupportedError(
+                f"The vertices of {name} are not enumerated: there are over {MOST_VERTICES}."
+            )
         if len(found) == before:
             return
 

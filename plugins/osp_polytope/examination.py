@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+
+from osp_core.errors import Array, InvalidInputError
 from osp_polytope.canonical import Family, StandardForm
 from osp_polytope.errors import FreeVariableError, InfeasibleError, NoVertexError, UnboundedError
 from osp_polytope.highs import linear_model
-
-from osp_core.errors import Array, InvalidInputError
 
 _MOST_EXPLAINED = 25  # constraints among which a contradiction is looked for
 
@@ -29,7 +29,8 @@ def examine(form: StandardForm, shape: tuple[int, ...], program: Any, family: Fa
             program.minimize(np.zeros(form.dim))
         except InfeasibleError as error:
             raise InfeasibleError(
-                "No integer point satisfies the constraints, although fractional ones do. Loosen the constraints, "
+                "No integer point satisfies the constraints, although fractional ones do. Loosen the "
+                "constraints, "
                 "or drop boolean=True / integer=True."
             ) from error
 
@@ -41,7 +42,8 @@ def _refuse_free_entries(form: StandardForm, shape: tuple[int, ...]) -> None:
     unused &= np.isinf(form.low[form.column_of]) & np.isinf(form.high[form.column_of])
     if unused.any():
         raise FreeVariableError(
-            f"{_entries(np.flatnonzero(unused), shape)} of the variable occur in no constraint, so they can be "
+            f"{_entries(np.flatnonzero(unused), shape)} of the variable occur in no constraint, so they can "
+            "be "
             "anything. Bound them, or leave them out of the variable."
         )
 
@@ -56,7 +58,8 @@ def _refuse_unbounded(form: StandardForm, shape: tuple[int, ...]) -> None:
     line = _direction(form, np.where(anchored, 0.0, -1.0), np.where(anchored, 0.0, 1.0))
     if line is not None:
         raise NoVertexError(
-            f"The set contains a line, so it has no vertex: {_entries(np.flatnonzero(line), shape)} of the variable "
+            f"The set contains a line, so it has no vertex: {_entries(np.flatnonzero(line), shape)} of the "
+            "variable "
             "can be shifted forever in both directions. Bound them."
         )
     ray = _direction(form, np.where(bounded_below, 0.0, -1.0), np.where(bounded_above, 0.0, 1.0))
@@ -64,7 +67,8 @@ def _refuse_unbounded(form: StandardForm, shape: tuple[int, ...]) -> None:
         moving = np.flatnonzero(ray)
         ways = "upwards" if (ray[moving] > 0).all() else "downwards" if (ray[moving] < 0).all() else "forever"
         raise UnboundedError(
-            f"The set is unbounded: {_entries(moving, shape)} of the variable can run off {ways}. Add bounds, for "
+            f"The set is unbounded: {_entries(moving, shape)} of the variable can run off {ways}. Add "
+            "bounds, for "
             "instance variable <= 1."
         )
 

@@ -51,11 +51,14 @@ def _schedules(solver: str) -> OutputSpace:
     import cvxpy as cp
 
     hours = cp.Variable(3)
-    return _polytope([hours >= 0, hours <= 2, cp.sum(hours) <= 3.5], hours, solver=solver, target=_lateness(3))
+    return _polytope(
+        [hours >= 0, hours <= 2, cp.sum(hours) <= 3.5], hours, solver=solver, target=_lateness(3)
+    )
 
 
 def _lateness(dim: int) -> AffineLoss:
-    # Linear in the played output, zero at the truth and never negative: the truth weighs hours it does not use.
+    # Linear in the played output, zero at the truth and never negative: the truth weighs hours it does not
+    # use.
     def cost(y: np.ndarray) -> np.ndarray:
         return np.where(y <= 0, 1.0, np.where(y >= 2, -1.0, 0.0)) / dim
 
@@ -105,5 +108,6 @@ def _trees() -> OutputSpace:
         incidence[tail, number], incidence[head, number] = -1.0, 1.0
     supply = np.array([-3.0, 1.0, 1.0, 1.0])
     return _polytope(
-        [cp.sum(chosen) == 3, incidence @ (flow[0] - flow[1]) == supply, flow[0] + flow[1] <= 3 * chosen], chosen
+        [cp.sum(chosen) == 3, incidence @ (flow[0] - flow[1]) == supply, flow[0] + flow[1] <= 3 * chosen],
+        chosen,
     )

@@ -7,20 +7,21 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+
+from osp_core.errors import InvalidInputError, UnsupportedError
+from osp_core.regularizers import Regularizer
+from osp_core.spaces import OutputSpace
+from osp_core.targets import AffineLoss
 from osp_polytope.canonical import Family, StandardForm
 from osp_polytope.conic import ConicSolver, check_solver
 from osp_polytope.errors import InfeasibleError
 from osp_polytope.examination import examine
 from osp_polytope.examples import examples
 from osp_polytope.integer_program import IntegerProgram
+from osp_polytope.integer_space import IntegerHull, IntegerPolytope, ZeroOneHull
 from osp_polytope.linear_program import LinearProgram
-from osp_polytope.space import IntegerHull, IntegerPolytope, Polytope, ZeroOneHull, ZeroOnePolytope
+from osp_polytope.space import Polytope, ZeroOnePolytope
 from osp_polytope.structure import has_integral_vertices, recognise_assignment
-
-from osp_core.errors import InvalidInputError, UnsupportedError
-from osp_core.regularizers import Regularizer
-from osp_core.spaces import OutputSpace
-from osp_core.targets import AffineLoss
 
 
 def polytope(
@@ -39,23 +40,25 @@ def polytope(
     Parameters
     ----------
     constraints : list of cvxpy constraints
-        Linear or piecewise linear. Variables other than `variable` are auxiliary: the space is the projection.
-        cvxpy Parameters may occur; their present values are used, and `space.at({name: value})` gives others.
+        Linear or piecewise linear. Variables other than `variable` are auxiliary: the space is the
+        projection. cvxpy Parameters may occur; their present values are used, and `space.at({name: value})`
+        gives others.
     variable : cvxpy.Variable
-        What the outputs are read from, flattened in C order. One declared boolean or integer makes the outputs the
-        integer points, found by branch and bound.
+        What the outputs are read from, flattened in C order. One declared boolean or integer makes the
+        outputs the integer points, found by branch and bound.
     solver : {"highs", "clarabel", "scs", "osqp"}
-        Who computes predictions ŷ first. "highs": the Frank–Wolfe engine on HiGHS' vertices, and an interior-point
-        method for entropies. The others solve a compiled cvxpy problem. Whoever it was, ŷ is made feasible and
-        certified by the linear oracle, and vertices always come from HiGHS' simplex method.
+        Who computes predictions ŷ first. "highs": the Frank–Wolfe engine on HiGHS' vertices, and an
+        interior-point method for entropies. The others solve a compiled cvxpy problem. Whoever it was, ŷ is
+        made feasible and certified by the linear oracle, and vertices always come from HiGHS' simplex method.
     nu : float, optional
         ν in `norm`. Known for integral outputs, computed for polytopes of up to 8 dimensions; otherwise the
         space works without it, but its predictions carry no guarantee.
     target : AffineLoss, optional
         The usual target loss; the Hamming loss for 0/1 outputs otherwise.
     integral : bool, optional
-        Whether all vertices of the linear constraints are integral. Recognised for network, transposed network and
-        interval matrices; True asserts it, and an answer of the solver that contradicts it is an error.
+        Whether all vertices of the linear constraints are integral. Recognised for network, transposed
+        network and interval matrices; True asserts it, and an answer of the solver that contradicts it is an
+        error.
     psi, norm
         As for every space.
 
@@ -113,7 +116,9 @@ def make_like(space: Polytope, form: StandardForm) -> Polytope:
 def forbid(form: StandardForm, coordinates: Any) -> StandardForm:
     """The same set with these entries of the variable fixed at zero."""
     if form.column_of is None:
-        raise UnsupportedError("Coordinates can be forbidden only where every entry of the variable is a column.")
+        raise UnsupportedError(
+            "Coordinates can be forbidden only where every entry of the variable is a column."
+        )
     low, high = form.low.copy(), form.high.copy()
     columns = form.column_of[np.asarray(coordinates, dtype=np.intp)]
     if (low[columns] > 0).any() or (high[columns] < 0).any():

@@ -1,4 +1,4 @@
-"""HiGHS through highspy, kept between calls with its last basis; or through scipy where highspy is missing."""
+"""HiGHS through highspy, kept between calls with its last basis; or through scipy without highspy."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from osp_polytope.canonical import StandardForm
-from osp_polytope.errors import InfeasibleError, SolverError, UnboundedError
 
 from osp_core.errors import Array
+from osp_polytope.canonical import StandardForm
+from osp_polytope.errors import InfeasibleError, SolverError, UnboundedError
 
 _TOLERANCE = 1e-10  # the least HiGHS accepts
 
 
 @dataclass(frozen=True, eq=False)
 class Basic:
-    """A basic optimal solution: columns x, row multipliers π, and which columns are basic (None: not told)."""
+    """A basic optimal solution: columns x, row multipliers π, and which columns are basic, if told."""
 
     x: Array
     multipliers: Array

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+
+from osp_core.errors import Array, UnsupportedError
 from osp_polytope.canonical import StandardForm
 from osp_polytope.errors import SolverError
 from osp_polytope.highs import integer_model
 from osp_polytope.linear_program import LinearProgram, feasible_with
 from osp_polytope.local_search import ImprovingCache
-
-from osp_core.errors import Array, UnsupportedError
 
 _WIDEST = 1000  # values an entry may take for its distances to be tabulated
 _INTEGRAL = 1e-5  # HiGHS' integers are integers to this accuracy; what is returned is verified exactly
@@ -37,7 +37,9 @@ class IntegerProgram:
         self.relaxation = LinearProgram(form.relaxed())
 
     def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in vars(self).items() if name != "_model"}  # a solver cannot be copied
+        return {
+            name: value for name, value in vars(self).items() if name != "_model"
+        }  # a solver cannot be copied
 
     @cached_property
     def _model(self):  # type: ignore[no-untyped-def]
@@ -47,7 +49,8 @@ class IntegerProgram:
         """Return the integer point of least cost."""
         self.calls += 1
         relaxed = self.relaxation.minimize(cost)
-        # An integral vertex of the relaxation is the answer, unless hidden columns would have to be integral too.
+        # An integral vertex of the relaxation is the answer, unless hidden columns would have to be integral
+        # too.
         if np.array_equal(relaxed, np.round(relaxed)) and not self._hides_integers:
             return relaxed
         self.solves += 1
@@ -111,7 +114,9 @@ def _with_distances(form: StandardForm, point: Array, p: float) -> tuple[Standar
         raise UnsupportedError("The nearest point needs a variable whose entries are plain columns.")
     low, high = form.low[columns], form.high[columns]
     if not np.isfinite(high - low).all() or (high - low).max() > _WIDEST:
-        raise UnsupportedError(f"The nearest integer point needs bounds at most {_WIDEST} apart on every entry.")
+        raise UnsupportedError(
+            f"The nearest integer point needs bounds at most {_WIDEST} apart on every entry."
+        )
     width, dim = len(form.low), len(columns)
     rows, rhs = [], []
     for i in range(dim):

@@ -1,7 +1,7 @@
 """A primal–dual interior-point method for entropies over {Ax = b, low ≤ x ≤ high}.
 
-The Frank–Wolfe engine is slow on entropies with large scores, and conic solvers lose the small entries; this method
-is neither. Its answer is certified from outside by one call of the linear oracle.
+The Frank–Wolfe engine is slow on entropies with large scores, and conic solvers lose the small entries; this
+method is neither. Its answer is certified from outside by one call of the linear oracle.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from osp_polytope.entropies import SMALLEST, Entropy
 
 from osp_core.errors import Array, NumericalError
+from osp_polytope.entropies import SMALLEST, Entropy
 
 _OPTIMAL = 1e-16  # an error in the objective below rounding
 _PATIENCE = 25  # steps in a row without a better point
@@ -86,7 +86,9 @@ class _State:
 
     def _room(self) -> tuple[Array, Array]:
         program = self.program
-        return np.where(self.has_low, self.x - program.low, 1.0), np.where(self.has_high, program.high - self.x, 1.0)
+        return np.where(self.has_low, self.x - program.low, 1.0), np.where(
+            self.has_high, program.high - self.x, 1.0
+        )
 
     def suboptimality(self) -> float:
         """How much better another point between the bounds can be, by the best multipliers of the rows."""

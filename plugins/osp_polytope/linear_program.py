@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
+
+from osp_core.errors import Array, OracleError
 from osp_polytope.canonical import StandardForm
 from osp_polytope.errors import SolverError
 from osp_polytope.highs import Basic, linear_model
 from osp_polytope.snapping import snap
-
-from osp_core.errors import Array, OracleError
 
 _NOISE = 1e-14  # reduced costs below this, relative to the costs they come from, are rounding
 _FEASIBLE = 1e-7  # what an answer may miss the constraints by before it is snapped
@@ -42,7 +42,9 @@ class LinearProgram:
         self._verified: set[bytes] = set()
 
     def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in vars(self).items() if name != "_model"}  # a solver cannot be copied
+        return {
+            name: value for name, value in vars(self).items() if name != "_model"
+        }  # a solver cannot be copied
 
     def describe(self) -> str:
         """A few words for messages."""
@@ -72,7 +74,7 @@ class LinearProgram:
         return self._model.solve(cost, bounds).x
 
     def _optimum(self, cost: Array) -> tuple[Basic, Array, float]:
-        """Solve, and refine the costs until the answer is optimal to rounding, not to the solver's tolerance."""
+        """Solve, and refine until the answer is optimal to rounding, not to the solver's tolerance."""
         current = cost
         for _ in range(4):
             answer = self._model.solve(current)
@@ -120,7 +122,8 @@ class LinearProgram:
             y = self._read(x)
             if self.integral and not np.array_equal(y, np.round(y)):
                 raise OracleError(
-                    f"integral=True was asserted, but {np.array2string(y, threshold=12)} is a vertex. Leave integral "
+                    f"integral=True was asserted, but {np.array2string(y, threshold=12)} is a vertex. Leave "
+                    "integral "
                     "out, or declare the variable boolean=True or integer=True for the integer points only."
                 )
             if len(self._verified) < 100_000:

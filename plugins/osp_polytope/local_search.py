@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from osp_polytope.canonical import StandardForm
 
 from osp_core.errors import Array
 from osp_core.frank_wolfe import VertexCache
+from osp_polytope.canonical import StandardForm
 
 _MOST_PAIRS = 2_000_000  # pairs of changes times constraints that are looked at in one step
 _STEPS = 200

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from osp_polytope.canonical import StandardForm
-from osp_polytope.linear_program import LinearProgram
 
 from osp_core.errors import Array, UnsupportedError
+from osp_polytope.canonical import StandardForm
+from osp_polytope.linear_program import LinearProgram
 
 MOST_COLUMNS = 4000
 _MOVED = 1e-9
@@ -38,7 +38,8 @@ def relative_interior(form: StandardForm) -> RelativeInterior:
     """Find a point in the relative interior: the mean of points that move every column that can move."""
     if len(form.low) > MOST_COLUMNS:
         raise UnsupportedError(
-            f"The set has {len(form.low)} columns, too many for entropies and conic solvers; use psi=SquaredNorm()."
+            f"The set has {len(form.low)} columns, too many for entropies and conic solvers; use "
+            "psi=SquaredNorm()."
         )
     program = LinearProgram(form.relaxed())
     points = [program.columns(np.zeros(len(form.low)))]

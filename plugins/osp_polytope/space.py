@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import OrderedDict
 from collections.abc import Mapping
 from functools import cached_property
@@ -10,29 +9,28 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from osp_polytope.canonical import Family, StandardForm
-from osp_polytope.entropies import BINARY, NEGATIVE, Entropy
-from osp_polytope.enumeration import enumerate_vertices
-from osp_polytope.integer_program import IntegerProgram
-from osp_polytope.linear_program import LinearProgram
-from osp_polytope.snapping import snap
 
-from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array, InvalidInputError, UnsupportedError, as_positive
 from osp_core.predictions import Prediction
 from osp_core.regularizers import Regularizer
 from osp_core.spaces import OutputSpace, ZeroOneSpace
 from osp_core.targets import AffineLoss
+from osp_polytope.canonical import Family, StandardForm
+from osp_polytope.entropies import BINARY, NEGATIVE, Entropy
+from osp_polytope.enumeration import enumerate_vertices
+from osp_polytope.integer_points import feasible_points, integer_span, rounded
+from osp_polytope.integer_program import IntegerProgram
+from osp_polytope.linear_program import LinearProgram
+from osp_polytope.snapping import snap
 
 _CONTEXTS = 128  # instances kept by `at`
-_LISTED = 1 << 16  # 0/1 or integer points that are tried one by one
 
 
 class Polytope(OutputSpace):
     """The vertices of a polytope given by constraints; make it with `polytope`.
 
-    Vectors are the entries of the cvxpy variable in C order (row by row). Vertices are exact to 1e−10: entries that
-    near to a fraction with a denominator up to 1000 are that fraction.
+    Vectors are the entries of the cvxpy variable in C order (row by row). Vertices are exact to 1e−10:
+    entries that near to a fraction with a denominator up to 1000 are that fraction.
     """
 
     def __init__(
@@ -178,12 +176,12 @@ class Polytope(OutputSpace):
 
 
 class ZeroOnePolytope(Polytope, ZeroOneSpace):
-    """Constraints whose vertices are 0/1 vectors: Prop. 5 finds the nearest one, and all constants are known."""
+    """Constraints with 0/1 vertices: Prop. 5 finds the nearest one, and all constants are known."""
 
     def nearest_vertex(self, point: Array) -> Array:
         # Rounding is nearest entry by entry; if the constraints allow it, no solver is needed.
-        if (rounded := _rounded(self, point)) is not None:
-            return rounded
+        if (nearby := rounded(self, point)) is not None:
+            return nearby
         return ZeroOneSpace.nearest_vertex(self, point)
 
     def is_vertex(self, y: ArrayLike) -> bool:
@@ -194,7 +192,7 @@ class ZeroOnePolytope(Polytope, ZeroOneSpace):
 
     @cached_property
     def _vertices(self) -> Array:
-        return _feasible_points(self, np.zeros(self.dim), np.ones(self.dim))
+        return feasible_points(self, np.zeros(self.dim), np.ones(self.dim))
 
     @cached_property
     def nu1(self) -> float:
@@ -202,128 +200,7 @@ class ZeroOnePolytope(Polytope, ZeroOneSpace):
 
     @cached_property
     def _span(self) -> Any:
-        return _integer_span(self)
+        return integer_span(self)
 
     def target_loss(self) -> AffineLoss:
         return self.given_target if self.given_target is not None else ZeroOneSpace.target_loss(self)
-
-
-class IntegerPolytope(Polytope):
-    """Integer points, or integral vertices: ν = 1, or 2^(1/p) when all have the same sum.
-
-    Over the integer points of an integer program, rounding, or a second integer program, finds the nearest output.
-    Over the vertices of a linear program they are listed where they are few; otherwise the decoder has a candidate.
-    """
-
-    @cached_property
-    def nu(self) -> float:
-        return float((2.0 if self.constant_mass else 1.0) ** (1.0 / self.norm))
-
-    def nu_in(self, p: float) -> float:
-        if self.given_nu is not None:
-            return super().nu_in(p)
-        return float((2.0 if self.constant_mass else 1.0) ** (1.0 / p))
-
-    def nearest_vertex(self, point: Array) -> Array:
-        if not isinstance(self.program, IntegerProgram):
-            return OutputSpace.nearest_vertex(self, point)
-        if (rounded := _rounded(self, point)) is not None:
-            return rounded
-        return self.program.nearest(point, self.norm)
-
-    @cached_property
-    def nearest_is_exact(self) -> bool:
-        if isinstance(self.program, IntegerProgram):
-            return not np.isinf(self.norm)
-        return _can_list(self)
-
-    def is_vertex(self, y: ArrayLike) -> bool:
-        if not isinstance(self.program, IntegerProgram):
-            return super().is_vertex(y)
-        vector = np.asarray(y, dtype=np.float64)
-        return vector.shape == (self.dim,) and bool(np.isfinite(vector).all()) and self.program.feasible(vector)
-
-    @cached_property
-    def _vertices(self) -> Array:
-        if isinstance(self.program, IntegerProgram):
-            return _feasible_points(self, *self._box)
-        return enumerate_vertices(self.lmo, self.dim, self._span.complement, repr(self))
-
-    @cached_property
-    def _span(self) -> Any:
-        return _integer_span(self)
-
-
-class _Hull:
-    """Predictions over the hull of integer points: the engine with a cache of the points found so far."""
-
-    program: IntegerProgram
-    _projection_gap: float | None
-
-    def project(self: Any, point: Array) -> Prediction:
-        from osp_core.frank_wolfe import Quadratic, minimize
-
-        cache = self.program.cache
-        known = cache.cheapest(-point)
-        start = None if known is None else ConvexCombination(known[np.newaxis], np.ones(1))
-        tol = None if self._projection_gap is None else self._projection_gap / (1.0 + 0.5 * self.max_square)
-        result = minimize(self.lmo, Quadratic(point), tol=tol, cache=cache, start=start)
-        return Prediction(result.point, result.combination, result.gap, result.status, result.lmo_calls)
-
-    @cached_property
-    def _entropic_over(self: Any) -> dict[bool, Any]:
-        from osp_polytope.entropic_hull import EntropicHull
-
-        return {one.binary: EntropicHull(self.program.cache, self.dim, one) for one in (NEGATIVE, BINARY)}
-
-
-class ZeroOneHull(_Hull, ZeroOnePolytope):
-    """The 0/1 points of an integer program."""
-
-
-class IntegerHull(_Hull, IntegerPolytope):
-    """The integer points of an integer program."""
-
-    def decompose(self, point: Array) -> ConvexCombination:
-        # An output inside the hull is a mixture of others too, but it is played as itself.
-        if self.is_vertex(point):
-            return ConvexCombination(point[np.newaxis] + 0.0, np.ones(1))
-        return super().decompose(point)
-
-
-def _rounded(space: Any, point: Array) -> Array | None:
-    rounded = np.ceil(point - 0.5) + 0.0  # halves go down, as with the lowest cost first
-    return rounded if space.program.feasible(rounded) else None
-
-
-def _can_list(space: OutputSpace) -> bool:
-    try:
-        space.vertices()
-    except UnsupportedError:
-        return False
-    return True
-
-
-def _feasible_points(space: Any, low: Array, high: Array) -> Array:
-    """All integer points of a box that satisfy the constraints."""
-    count = float(np.prod(high - low + 1))
-    if count > (_LISTED if not space.program.form.hidden.any() else 4096):
-        raise UnsupportedError(f"The outputs of {space!r} cannot be enumerated: there are up to {count:.3g}.")
-    ranges = [np.arange(a, b + 1) for a, b in zip(low, high, strict=True)]
-    rows = np.array([y for y in map(np.array, itertools.product(*ranges)) if space.program.feasible(y)])
-    rows = rows.reshape(-1, space.dim)
-    rows.setflags(write=False)
-    return rows
-
-
-def _integer_span(space: Any) -> Any:
-    """span(Y − Y), first through neighbours of one output, which cost no oracle call, then through the oracle."""
-    from osp_core.span import Span, discover_span
-
-    first = space.lmo(np.zeros(space.dim))
-    if not space.program.form.hidden.any():
-        steps = (first + sign * axis for axis in np.eye(space.dim) for sign in (1.0, -1.0))
-        reached = {int(np.argmax(np.abs(y - first))) for y in steps if space.program.feasible(y)}
-        if len(reached) == space.dim:
-            return Span(np.zeros((space.dim, 0)))
-    return discover_span(space.lmo, space.dim)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from osp_polytope.canonical import StandardForm
-from osp_polytope.linear_program import LinearProgram
 
 from osp_core.errors import Array
+from osp_polytope.canonical import StandardForm
+from osp_polytope.linear_program import LinearProgram
 
 
 def has_integral_vertices(form: StandardForm) -> bool:
@@ -115,7 +115,9 @@ def recognise_assignment(form: StandardForm) -> AssignmentProgram | None:
     return _assignment(form, ends, side, colours, n_equal)
 
 
-def _assignment(form: StandardForm, ends: Any, side: Any, colours: Any, n_equal: int) -> AssignmentProgram | None:
+def _assignment(
+    form: StandardForm, ends: Any, side: Any, colours: Any, n_equal: int
+) -> AssignmentProgram | None:
     number = np.zeros(len(colours), dtype=int)
     for colour in (0, 1):
         number[colours == colour] = np.arange(int((colours == colour).sum()))
