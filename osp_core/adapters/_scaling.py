@@ -116,7 +116,7 @@ class StandardScaling(Scaling):
     def observe(self, x: Any) -> Undo:
         before = self.count, self.mean, self.squares, self.factors
         for row in _dense(_as_rows(x)):
-            _check_size(row)
+            check_size(row)
             # New arrays, not in place: the old ones are what an undo goes back to.
             self.count += 1
             difference = row - self.mean
@@ -138,14 +138,14 @@ class StandardScaling(Scaling):
 
     def rows(self, X: Any) -> Any:
         dense = _dense(X)
-        _check_size(dense)
+        check_size(dense)
         scaled = np.ones((len(dense), self.width))
         scaled[:, self.intercept :] = (dense - self.mean) * self.factors
         return _unit(scaled)
 
     def row(self, x: Any) -> Any:
         dense = _dense(x)[0] if _is_sparse(x) else x
-        _check_size(dense)
+        check_size(dense)
         scaled = np.empty(self.width)
         scaled[0] = 1.0
         features = scaled[self.intercept :]
@@ -167,7 +167,7 @@ class SparseStandardScaling(Scaling):
 
     def observe(self, x: Any) -> Undo:
         values, columns = _entries(x)
-        _check_size(values)
+        check_size(values)
         before = self.count, self.squares[columns].copy()
         self.count += 1
         np.add.at(self.squares, columns, values**2)
@@ -183,14 +183,14 @@ class SparseStandardScaling(Scaling):
 
     def rows(self, X: Any) -> Any:
         if not _is_sparse(X):
-            _check_size(X)
+            check_size(X)
             scaled = np.ones((len(X), self.width))
             scaled[:, self.intercept :] = X * self._factors(slice(None))
             return _unit(scaled)
         from scipy.sparse import csr_array
 
         X = csr_array(X)
-        _check_size(X.data)
+        check_size(X.data)
         scaled = csr_array((X.data * self._factors(X.indices), X.indices, X.indptr), shape=X.shape)
         scaled = _with_ones(scaled) if self.intercept else scaled
         lengths = row_norms(scaled)
@@ -220,13 +220,14 @@ def make_scaling(
 def row_norms(X: Any) -> Array:
     """The Euclidean norm of every row, dense or sparse."""
     if _is_sparse(X):
-        _check_size(X.data)
+        check_size(X.data)
         return np.asarray(np.sqrt(np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()))
-    _check_size(X)
+    check_size(X)
     return row_norms_unchecked(X)
 
 
-def _check_size(values: Array) -> None:
+def check_size(values: Array) -> None:
+    """Refuse entries that are not finite, or so large that their squares are not."""
     if values.size and not np.abs(values).max() <= LARGEST:  # also catches NaN
         raise InvalidInputError(
             f"An input has an entry of size {np.abs(values).max():.3g}; they must be finite and at most "

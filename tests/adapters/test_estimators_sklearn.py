@@ -258,11 +258,16 @@ def test_a_growing_classifier_keeps_the_weights_it_has(blobs):
     assert (model.predict(X) == names).mean() > 0.6
 
 
-def test_ordinal_classes_do_not_grow():
+def test_an_ordinal_class_that_appears_takes_its_place_in_the_order():
     X, y = load_iris(return_X_y=True)
-    model = OnlineClassifier("ordinal", unseen="grow").partial_fit(X[y < 2], y[y < 2])
-    with pytest.raises(ValueError, match="simplex only"):
-        model.partial_fit(X, y)
+    model = OnlineClassifier("ordinal", unseen="grow").partial_fit(X[y != 1], y[y != 1])
+    weights = model.predictor_.learner.weights.copy()
+    model._settle_unseen(X, y, "grow")
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.get_feature_names_out().tolist() == ["above_0", "above_1"]
+    assert np.array_equal(model.predictor_.learner.weights, np.vstack([weights, np.zeros(5)]))
+    with pytest.raises(ValueError, match="two classes"):
+        OnlineClassifier("ordinal", unseen="grow").partial_fit(X[:5], y[:5])
 
 
 def test_a_bad_row_leaves_the_model_as_it_was(blobs):

@@ -45,7 +45,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         Passes of `fit` over the rows, always in the order given. The guarantee is about the first.
     unseen : {"error", "grow", "ignore"}
         What `partial_fit` does with a class that was not named before: refuse the call, add the class with
-        zero weights (simplex only), or leave out its rows. With "grow", naming the classes first is optional.
+        zero weights, or leave out its rows. With "grow", naming the classes first is optional.
     random_state : int, RandomState or None
         Of the plays; `predict` does not depend on it.
 
@@ -197,13 +197,15 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         new = np.unique(y[~known])
         if policy == "ignore":
             return X[known], y[known]
-        if policy == "error" or self._is_ordinal:
+        if policy == "error":
             raise ValueError(
                 f"y contains classes that were not named before: {new}. Name all in the first call, "
-                "partial_fit(X, y, classes=…), or choose unseen='grow' (simplex only) or unseen='ignore'."
+                "partial_fit(X, y, classes=…), or choose unseen='grow' or unseen='ignore'."
             )
         classes = np.union1d(self.classes_, new)
-        self.engine_.move_to(self._make_space(len(classes)), np.searchsorted(classes, self.classes_))
+        # Every ordinal class but the highest has the coordinate "above it".
+        kept = self.classes_[:-1] if self._is_ordinal else self.classes_
+        self.engine_.move_to(self._make_space(len(classes)), np.searchsorted(classes, kept))
         self.classes_ = classes
         return X, y
 
