@@ -56,7 +56,8 @@ def _entropic(n: int, sharpness: float) -> Case:
     theta = scores.ravel()
     makers: Makers = {"POT": _pot, "ott-jax": _ott, "jaxopt": _jaxopt_entropic}
     title = f"birkhoff, entropic, scores × {sharpness:g}"
-    return Case(title, n, lambda: space.kl_project(theta), _peers(makers, scores), _entropic_error(scores), 1e-8)
+    error = _entropic_error(scores)
+    return Case(title, n, lambda: space.kl_project(theta), _peers(makers, scores), error, 1e-8)
 
 
 def _entropic_error(scores: Array) -> Callable[[Any], float]:
@@ -101,9 +102,11 @@ def _ott(scores: Array) -> Peer:
     jax.config.update("jax_enable_x64", True)
     ones = np.ones(len(scores))
     solve = jax.jit(
-        lambda s: linear.solve(
-            Geometry(cost_matrix=-s, epsilon=1.0), a=ones, b=ones, threshold=1e-9, max_iterations=100_000
-        ).matrix
+        lambda s: (
+            linear.solve(
+                Geometry(cost_matrix=-s, epsilon=1.0), a=ones, b=ones, threshold=1e-9, max_iterations=100_000
+            ).matrix
+        )
     )
     return lambda: np.asarray(solve(scores))
 
@@ -133,9 +136,7 @@ def _euclidean(n: int) -> Case:
     def error(answer: Any) -> float:
         return float(np.abs(np.ravel(getattr(answer, "point", answer)) - reference.point).max())
 
-    return Case(
-        "birkhoff, Euclidean", n, lambda: space.project(theta), _peers(makers, scores), error, 1e-2
-    )
+    return Case("birkhoff, Euclidean", n, lambda: space.project(theta), _peers(makers, scores), error, 1e-2)
 
 
 def _constraints(n: int) -> Array:
@@ -251,7 +252,7 @@ def _decomposition(n: int) -> Case:
 
 
 def _pypi_birkhoff(matrix: Array) -> Peer:
-    """The package is written for networkx 1: give it back the three names it misses."""
+    """The package is written for networkx 1 and numpy 1: give it back the names it misses."""
     import networkx
     from networkx.algorithms import bipartite
 
@@ -260,6 +261,7 @@ def _pypi_birkhoff(matrix: Array) -> Peer:
 
     networkx.from_numpy_matrix = from_numpy_matrix
     networkx.bipartite = bipartite
+    vars(np)["float"] = float
     from birkhoff import birkhoff_von_neumann_decomposition
 
     return lambda: birkhoff_von_neumann_decomposition(matrix)

@@ -30,18 +30,22 @@ class BipartiteGraph:
 
 def as_bipartite(graph: Any) -> BipartiteGraph:
     """Read a networkx graph, a Boolean matrix or a list of (left, right) pairs."""
+    # An array of two columns of numbers is a list of pairs.
+    is_matrix = hasattr(graph, "toarray") or (
+        isinstance(graph, np.ndarray) and (graph.dtype == bool or graph.ndim != 2 or graph.shape[1] != 2)
+    )
     if hasattr(graph, "is_multigraph"):
         pairs = _networkx_pairs(graph)
-    elif hasattr(graph, "toarray"):
-        pairs = _matrix_pairs(graph.toarray())
-    elif isinstance(graph, np.ndarray) and (graph.dtype == bool or graph.ndim != 2 or graph.shape[1] != 2):
-        pairs = _matrix_pairs(graph)
+    elif is_matrix:
+        pairs = _matrix_pairs(graph.toarray() if hasattr(graph, "toarray") else graph)
     else:
         pairs = _listed_pairs(graph)
     if not pairs:
         raise InvalidInputError("matching needs a graph with at least one edge.")
     left = {node: i for i, node in enumerate(dict.fromkeys(u for u, _ in pairs))}
     right = {node: j for j, node in enumerate(dict.fromkeys(v for _, v in pairs))}
+    if is_matrix:
+        right = {column: column for column in range(len(right))}  # not in order of appearance
     edges = [(left[u], right[v]) for u, v in pairs]
     if len(set(edges)) < len(edges):
         twice = next(pair for pair in pairs if pairs.count(pair) > 1)
