@@ -86,8 +86,6 @@ class EntropicHull:
             self.entropy,
             rest=(1.0 - points[:, moving].T, np.zeros(int(moving.sum()))) if self.entropy.binary else None,
         )
-        shares = program.solve(weights[moving])
-        shares /= shares.sum()
-        combination = ConvexCombination(points, shares)
-        rest = program.read(shares)[1]
+        shares, _, rest = program.solve(weights[moving])
+        combination = ConvexCombination(points, shares / shares.sum())
         return certified(self.entropy, weights, combination.mean, moving, lmo, rest, combination)

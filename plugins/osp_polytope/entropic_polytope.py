@@ -29,10 +29,11 @@ class EntropicPolytope:
     def minimize(self, weights: Array, lmo: Callable[[Array], Array]) -> Prediction:
         """Return the minimiser with its Frank–Wolfe gap."""
         x = self._interior.point.copy()
-        x[self._interior.free] = self._program.solve(weights[self._moving])
+        x[self._interior.free], inside, rest = self._program.solve(weights[self._moving])
         y = np.maximum(self.form.outputs @ x + self.form.offset, 0.0)
         y[~self._moving] = np.round(y[~self._moving])
-        return certified(self.entropy, weights, y, self._moving, lmo)
+        y[self._moving] = inside
+        return certified(self.entropy, weights, y, self._moving, lmo, rest)
 
     @cached_property
     def _interior(self) -> Any:

@@ -52,18 +52,18 @@ class EntropicProgram:
         rest = 1.0 - y if self.rest is None else self.rest[0] @ x + self.rest[1]
         return y, np.maximum(rest, 1e-17 if self.rest is None else SMALLEST)
 
-    def solve(self, weights: Array) -> Array:
-        """Return the minimiser x."""
+    def solve(self, weights: Array) -> tuple[Array, Array, Array]:
+        """Return the minimiser x, its outputs y, and 1 − y with its small values."""
         # A common size for costs of all scales; the entropy is scaled down with them.
         size = max(1.0, float(np.abs(weights).max(initial=0.0)))
         state = _State(self, weights / size, 1.0 / size)
-        best, least, since = state.x, np.inf, 0
+        best, least, since = state.answer(), np.inf, 0
         while since < _PATIENCE and least > _OPTIMAL / size:
             state.advance()
             # Near the end rounding can throw the iterates back: the best one counts.
             lack, since = state.suboptimality(), since + 1
             if lack < least:
-                best, least, since = state.x, lack, 0
+                best, least, since = state.answer(), lack, 0
         if least > 1e-9:
             raise NumericalError(
                 "The interior-point method did not converge; use psi=SquaredNorm(), or scale the scores down."
@@ -79,23 +79,31 @@ class _State:
         self.x = program.start.copy()
         self.rhs = program.matrix @ program.start
         self.has_low, self.has_high = np.isfinite(program.low), np.isfinite(program.high)
-        below, above = self._room()
-        self.z_low = np.where(self.has_low, 1.0 / below, 0.0)
-        self.z_high = np.where(self.has_high, 1.0 / above, 0.0)
+        # The distances from the bounds are kept on their own: they may be far smaller than x can tell.
+        self.below = np.where(self.has_low, self.x - program.low, 1.0)
+        self.above = np.where(self.has_high, program.high - self.x, 1.0)
+        self.z_low = np.where(self.has_low, 1.0 / self.below, 0.0)
+        self.z_high = np.where(self.has_high, 1.0 / self.above, 0.0)
         self.mu = 1.0
 
-    def _room(self) -> tuple[Array, Array]:
-        program = self.program
-        return np.where(self.has_low, self.x - program.low, 1.0), np.where(
-            self.has_high, program.high - self.x, 1.0
-        )
+    def answer(self) -> tuple[Array, Array, Array]:
+        """x, y and 1 − y."""
+        return self.x, *self._outputs()
+
+    def _outputs(self) -> tuple[Array, Array]:
+        program, columns = self.program, self.program.diagonal
+        y, rest = program.read(self.x)
+        if columns is not None:
+            y = np.where(program.low[columns] + program.offset == 0.0, self.below[columns], y)
+            rest = np.where(program.high[columns] + program.offset == 1.0, self.above[columns], rest)
+        return y, rest
 
     def suboptimality(self) -> float:
         """How much better another point between the bounds can be, by the best multipliers of the rows."""
         program = self.program
-        y, rest = program.read(self.x)
+        y, rest = self._outputs()
         slope = program.outputs.T @ (self.scale * program.entropy.slope(y, rest) - self.weights)
-        below, above = self._room()
+        below, above = self.below, self.above
         # Columns with room on both sides should have no price: the multipliers that achieve it best.
         weight = np.minimum(np.minimum(below, above), 1.0)
         rows = np.linalg.lstsq((program.matrix * weight).T, -weight * slope, rcond=None)[0]
@@ -107,8 +115,8 @@ class _State:
     def advance(self) -> None:
         """One Newton step towards the central path, with a tenth of the present complementarity."""
         program = self.program
-        below, above = self._room()
-        y, rest = program.read(self.x)
+        below, above = self.below, self.above
+        y, rest = self._outputs()
         slope = program.outputs.T @ (self.scale * program.entropy.slope(y, rest) - self.weights)
         mu = 0.1 * self.mu
         gradient = slope - np.where(self.has_low, mu / below, 0.0) + np.where(self.has_high, mu / above, 0.0)
@@ -119,10 +127,11 @@ class _State:
         primal = self._longest(step, below, above, y, rest)
         dual = min(_longest_positive(self.z_low, move_low), _longest_positive(self.z_high, move_high))
         self.x = self.x + primal * step
+        self.below = np.where(self.has_low, below + primal * step, 1.0)
+        self.above = np.where(self.has_high, above - primal * step, 1.0)
         self.z_low, self.z_high = self.z_low + dual * move_low, self.z_high + dual * move_high
-        below, above = self._room()
         count = max(1, int(self.has_low.sum() + self.has_high.sum()))
-        self.mu = float(self.z_low @ below + self.z_high @ above) / count
+        self.mu = float(self.z_low @ self.below + self.z_high @ self.above) / count
 
     def _newton(self, curvature: Array, barrier: Array, gradient: Array) -> Array:
         program = self.program
