@@ -88,4 +88,5 @@ def draw(figure: Any, rows: Sequence[Row]) -> None:
             panel.bar(places, [row["expected_loss"] for row in mine], width=0.4, label=label)
         panel.set(title=title, ylabel="ΣE L")
         panel.set_xticks(np.arange(len(mine)) + 0.2, [row["learner"] for row in mine], rotation=20)
-        panel.legend()
+        panel.margins(y=0.2)  # room for the legend
+        panel.legend(loc="upper left", ncols=2)
