@@ -198,10 +198,12 @@ def _standard_form(data: Mapping[str, Any], first: int) -> StandardForm:
     upper = _absorb_bounds(upper, low, high, both=False)
     keep = ~flat
     low, high, integer = low[keep], high[keep], integer[keep]
+    if (low > high + 1e-9).any():
+        raise InfeasibleError("No point satisfies the constraints: a lower bound is above an upper bound.")
     low[integer] = np.ceil(low[integer] - _INTEGRAL)
     high[integer] = np.floor(high[integer] + _INTEGRAL)
     if (low > high + 1e-9).any():
-        raise InfeasibleError("No point satisfies the constraints: a lower bound is above an upper bound.")
+        raise InfeasibleError("No integer point satisfies the constraints: no integer is between two bounds.")
     high = np.maximum(low, high)
     equal_matrix, upper_matrix = equal[0][:, keep], upper[0][:, keep]
     n_slacks = upper_matrix.shape[0]
