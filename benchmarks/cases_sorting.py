@@ -41,7 +41,6 @@ def _permutahedron(d: int) -> Case:
         "scipy": _pooling_with(_scipy_isotonic),
         "scikit-learn": _pooling_with(_sklearn_isotonic),
         "fast-soft-sort": _fast_soft_sort,
-        "jaxopt": _jaxopt_permutahedron,
     }
     peers = {name: _installed(name) or make(theta) for name, make in makers.items()}
     reference = _pooled(theta, np.arange(d, 0, -1.0))
@@ -152,27 +151,6 @@ def _fast_soft_sort_entropic(theta: Array) -> Peer:
     return lambda: np.exp(Projection(theta, log_weights, regularization="kl").compute())
 
 
-def _jaxopt_permutahedron(theta: Array) -> Peer | str:
-    if theta.size > 10_000:
-        return "skipped at this size"
-    jax = _jax()
-    from jaxopt.isotonic import isotonic_l2_pav
-
-    weights = jax.numpy.arange(theta.size, 0, -1.0)
-
-    @jax.jit
-    def project(scores: Any) -> Any:
-        order = jax.numpy.argsort(-scores)
-        ordered = scores[order]
-        return jax.numpy.zeros_like(scores).at[order].set(ordered - isotonic_l2_pav(ordered, weights))
-
-    try:
-        project(theta)
-    except Exception:  # its kernel does not compile with every version of numba
-        return "fails with this numba"
-    return lambda: np.asarray(project(theta))
-
-
 def _jaxopt_capped_simplex(theta: Array, k: int) -> Peer:
     jax = _jax()
     from jaxopt.projection import projection_box_section
@@ -190,8 +168,10 @@ def _lp_sparsemap(theta: Array, k: int) -> Peer:
     graph = PFactorGraph()
     # Its budget is "at most k": an offset that makes everything worth choosing turns that into "exactly k".
     scores = theta - theta.min() + 2.0
-    factor = graph.create_factor_budget([graph.create_binary_variable() for _ in scores], k)
-    return lambda: np.asarray(factor.solve_qp(scores, [])[0])
+    variables = [graph.create_binary_variable() for _ in scores]
+    factor = graph.create_factor_budget(variables, k)
+    # The graph owns the factor, and must outlive it.
+    return lambda _owner=graph: np.asarray(factor.solve_qp(scores, [])[0])
 
 
 def _jax() -> Any:

@@ -12,19 +12,22 @@ from osp_core.errors import Array
 def isotonic_decreasing(rows: Array) -> Array:
     fitted = np.empty(rows.shape)
     size = rows.shape[1]
-    ends, totals, means = np.empty(size, dtype=np.int64), np.empty(size), np.empty(size)
+    ends, lengths, totals = np.empty(size, dtype=np.int64), np.empty(size), np.empty(size)
     for row in range(rows.shape[0]):
         blocks = 0
         for place in range(size):
-            total = mean = rows[row, place]
-            while blocks > 0 and means[blocks - 1] <= mean:
+            total, length = rows[row, place], 1.0
+            # Means compared without dividing.
+            while blocks > 0 and totals[blocks - 1] * length <= total * lengths[blocks - 1]:
                 blocks -= 1
                 total += totals[blocks]
-                mean = total / (place + 1 - (ends[blocks - 1] if blocks > 0 else 0))
-            ends[blocks], totals[blocks], means[blocks] = place + 1, total, mean
+                length += lengths[blocks]
+            ends[blocks], lengths[blocks], totals[blocks] = place + 1, length, total
             blocks += 1
         start = 0
         for block in range(blocks):
-            fitted[row, start : ends[block]] = means[block]
+            mean = totals[block] / lengths[block]
+            for place in range(start, ends[block]):
+                fitted[row, place] = mean
             start = ends[block]
     return fitted

@@ -13,17 +13,14 @@ def isotonic_decreasing(rows: Array) -> Array:
 
 
 def _fit(values: list[float]) -> Array:
-    ends: list[int] = []
+    lengths: list[float] = []
     totals: list[float] = []
-    means: list[float] = []
-    for place, value in enumerate(values):
-        total = mean = value
-        while means and means[-1] <= mean:
-            means.pop()
-            ends.pop()
+    for value in values:
+        total, length = value, 1.0
+        # Means compared without dividing.
+        while totals and totals[-1] * length <= total * lengths[-1]:
             total += totals.pop()
-            mean = total / (place + 1 - (ends[-1] if ends else 0))
-        ends.append(place + 1)
+            length += lengths.pop()
         totals.append(total)
-        means.append(mean)
-    return np.repeat(means, np.diff(ends, prepend=0))
+        lengths.append(length)
+    return np.repeat(np.array(totals) / np.array(lengths), np.array(lengths, dtype=np.intp))

@@ -14,33 +14,43 @@ _SHORT = 24  # up to here insertion alone is the fastest sort
 
 @njit(cache=True)
 def order_descending(values: Array) -> Order:
+    return _sorted(values)[0]
+
+
+@njit(cache=True)
+def _sorted(values: Array) -> tuple[Order, Array]:
+    """Return the stable decreasing order, and the values in it."""
     size = values.size
-    order = np.arange(size)
-    if size <= _SHORT:
-        _insert(order, values.copy(), size * size)
-        return order
-    highest, lowest = values.max(), values.min()
-    scale = (size - 1) / (highest - lowest) if highest > lowest else 0.0
-    if scale == 0.0 or not np.isfinite(scale):
-        return np.argsort(-values, kind="mergesort")
-    # Scores rarely cluster: one bucket per item leaves an almost sorted list, which insertion finishes.
-    starts = np.zeros(size + 1, dtype=np.int64)
-    buckets = np.empty(size, dtype=np.int64)
+    order, keys = np.empty(size, dtype=np.int64), np.empty(size)
+    highest = lowest = values[0]
     for item in range(size):
-        bucket = min(size - 1, int((highest - values[item]) * scale))
-        buckets[item] = bucket
-        starts[bucket + 1] += 1
-    for bucket in range(size):
+        order[item], keys[item] = item, values[item]
+        highest, lowest = max(highest, values[item]), min(lowest, values[item])
+    if highest == lowest:
+        return order, keys
+    scale = (size - 1) / (highest - lowest)
+    if size > _SHORT and scale > 0.0 and np.isfinite(scale):
+        _drop_into_buckets(order, keys, values, highest, scale)
+    if not _insert(order, keys, 16 * size + _SHORT**2):
+        order = np.argsort(-values, kind="mergesort")
+        keys = values[order]
+    return order, keys
+
+
+@njit(cache=True)
+def _drop_into_buckets(order: Order, keys: Array, values: Array, highest: float, scale: float) -> None:
+    """Sort by bucket, one bucket per item: scores rarely cluster, so little is left to insertion."""
+    size = values.size
+    starts = np.zeros(size + 2, dtype=np.int32)
+    for value in values:
+        starts[int((highest - value) * scale) + 1] += 1
+    for bucket in range(size + 1):
         starts[bucket + 1] += starts[bucket]
-    keys = np.empty(size)
     for item in range(size):
-        place = starts[buckets[item]]
-        starts[buckets[item]] = place + 1
-        order[place] = item
-        keys[place] = values[item]
-    if not _insert(order, keys, 16 * size):
-        return np.argsort(-values, kind="mergesort")
-    return order
+        bucket = int((highest - values[item]) * scale)  # rounding can make it `size`, hence one more
+        place = starts[bucket]
+        starts[bucket] = place + 1
+        order[place], keys[place] = item, values[item]
 
 
 @njit(cache=True)
@@ -66,27 +76,24 @@ def project(theta: Array, weights: Array) -> Array:
     if not _acceptable(theta):
         return np.empty(0)
     size = theta.size
-    order = order_descending(theta)
-    centre = theta[order[size // 2]]
-    ends = np.empty(size, dtype=np.int64)
-    totals = np.empty(size)
-    means = np.empty(size)
+    order, keys = _sorted(theta)
+    centre = keys[size // 2]
+    lengths, totals = np.empty(size), np.empty(size)
     blocks = 0
     for place in range(size):
-        total, length = (theta[order[place]] - centre) - weights[place], 1
-        mean = total
-        while blocks > 0 and means[blocks - 1] <= mean:
+        total, length = (keys[place] - centre) - weights[place], 1.0
+        # Means compared without dividing.
+        while blocks > 0 and totals[blocks - 1] * length <= total * lengths[blocks - 1]:
             blocks -= 1
             total += totals[blocks]
-            length = place + 1 - (ends[blocks - 1] if blocks > 0 else 0)
-            mean = total / length
-        ends[blocks], totals[blocks], means[blocks] = place + 1, total, mean
+            length += lengths[blocks]
+        lengths[blocks], totals[blocks] = length, total
         blocks += 1
     projected = np.empty(size)
     start = 0
     for block in range(blocks):
-        end = ends[block]
-        _fill_block(projected, theta, weights, order, start, end)
+        end = start + int(lengths[block])
+        _fill_block(projected, keys, weights, order, start, end)
         start = end
     return projected
 
@@ -101,19 +108,18 @@ def _acceptable(values: Array) -> bool:
 
 
 @njit(cache=True)
-def _fill_block(projected: Array, theta: Array, weights: Array, order: Order, start: int, end: int) -> None:
+def _fill_block(projected: Array, keys: Array, weights: Array, order: Order, start: int, end: int) -> None:
     """Shift the scores of one block so that their mean is that of its weights."""
     if end == start + 1:
         projected[order[start]] = weights[start]
         return
     # Differences to the first entry keep the digits that a large common offset would swallow.
-    first, score_excess, weight_excess = theta[order[start]], 0.0, 0.0
+    first, excess = keys[start], 0.0
     for place in range(start, end):
-        score_excess += theta[order[place]] - first
-        weight_excess += weights[place] - weights[start]
-    shift = weights[start] + (weight_excess - score_excess) / (end - start)
+        excess += (weights[place] - weights[start]) - (keys[place] - first)
+    shift = weights[start] + excess / (end - start)
     for place in range(start, end):
-        projected[order[place]] = (theta[order[place]] - first) + shift
+        projected[order[place]] = (keys[place] - first) + shift
 
 
 @njit(cache=True)
@@ -127,12 +133,12 @@ def project_many(thetas: Array, weights: Array) -> Array:
 @njit(cache=True)
 def kl_project(log_weights: Array, weights: Array) -> Array:
     size = log_weights.size
-    order = order_descending(log_weights)
+    order, keys = _sorted(log_weights)
     ends = np.empty(size, dtype=np.int64)
     tops, sums, masses = np.empty(size), np.empty(size), np.empty(size)
     blocks = 0
     for place in range(size):
-        top, total, mass = log_weights[order[place]], 1.0, weights[place]
+        top, total, mass = keys[place], 1.0, weights[place]
         while blocks > 0:
             # Blocks come in decreasing order, so the earlier one has the larger top and nothing overflows.
             rescaled = total * np.exp(top - tops[blocks - 1])
@@ -146,27 +152,26 @@ def kl_project(log_weights: Array, weights: Array) -> Array:
     start = 0
     for block in range(blocks):
         end = ends[block]
-        _spread_block(projected, log_weights, weights, order, start, end)
+        _spread_block(projected, keys, weights, order, start, end)
         start = end
     return projected
 
 
 @njit(cache=True)
-def _spread_block(
-    projected: Array, log_weights: Array, weights: Array, order: Order, start: int, end: int
-) -> None:
+def _spread_block(projected: Array, keys: Array, weights: Array, order: Order, start: int, end: int) -> None:
     """Divide the weights of one block in proportion to exp(log weight)."""
     if end == start + 1:
         projected[order[start]] = weights[start]
         return
-    first, total, mass = log_weights[order[start]], 0.0, 0.0
+    total, mass = 0.0, 0.0
     for place in range(start, end):
-        share = np.exp(log_weights[order[place]] - first)
+        share = np.exp(keys[place] - keys[start])
         projected[order[place]] = share
         total += share
         mass += weights[place]
+    factor = mass / total
     for place in range(start, end):
-        projected[order[place]] *= mass / total
+        projected[order[place]] *= factor
 
 
 @njit(cache=True)

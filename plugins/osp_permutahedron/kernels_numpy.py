@@ -48,20 +48,16 @@ def project_many(thetas: Array, weights: Array) -> Array:
 
 def _pooled_means(values: Array) -> NDArray[np.intp]:
     """Return the borders of the blocks of the decreasing isotonic regression of `values`."""
-    ends: list[int] = []
-    totals: list[float] = []
-    means: list[float] = []
+    blocks: list[tuple[int, float, float]] = []  # end, length, total
     for place, value in enumerate(values.tolist()):
-        total = mean = value
-        while means and means[-1] <= mean:
-            means.pop()
-            ends.pop()
-            total += totals.pop()
-            mean = total / (place + 1 - (ends[-1] if ends else 0))
-        ends.append(place + 1)
-        totals.append(total)
-        means.append(mean)
-    return np.array([0, *ends])
+        total, length = value, 1.0
+        # Means compared without dividing.
+        while blocks and blocks[-1][2] * length <= total * blocks[-1][1]:
+            _, earlier_length, earlier_total = blocks.pop()
+            total += earlier_total
+            length += earlier_length
+        blocks.append((place + 1, length, total))
+    return np.array([0, *(block[0] for block in blocks)])
 
 
 def kl_project(log_weights: Array, weights: Array) -> Array:

@@ -68,6 +68,7 @@ class Permutahedron(OutputSpace):
         super().__init__(psi=psi, norm=norm)
         self._weights = _descending_weights(d, weights)
         self.dim = self._weights.size
+        self._shape = self._weights.shape
         self.items = range(self.dim) if items is None else list(items)
         self._index = None if items is None else {item: i for i, item in enumerate(items)}
         if len(self.items) != self.dim or (self._index is not None and len(self._index) != self.dim):
@@ -119,9 +120,14 @@ class Permutahedron(OutputSpace):
     @checks_its_input
     def project(self, point: Array) -> Prediction:
         """Sort, then pool adjacent violators: O(d log d)."""
-        if type(point) is np.ndarray and point.dtype is FLOAT64 and point.shape == self._weights.shape:
+        if (
+            type(point) is np.ndarray
+            and point.dtype is FLOAT64
+            and point.shape == self._shape
+            and point.flags.carray
+        ):
             # The kernel sees every score anyway, so it checks them: at ten items that is half the time.
-            projected = self._project(_compact(point), self._weights)
+            projected = self._project(point, self._weights)
             if projected.size:
                 return Prediction(projected)
         vector = as_vector(point, self.dim, "point")
