@@ -1,4 +1,8 @@
-"""Cycle cancelling, compiled; see `kernels_numpy` for what the functions do."""
+"""Cycle cancelling, compiled; see `kernels_numpy` for what the functions do.
+
+Nodes are numbered as in the twin: rows first, then columns. The fractional entries of a row, and those of
+a column, are doubly linked lists in ascending order; index 0 is both ends of a list, entry k is at k + 1.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +13,17 @@ from numpy.typing import NDArray
 from osp_core.errors import Array
 
 SNAP = 1e-13
+Links = NDArray[np.int32]
 
 
 @njit(cache=True)
 def round_by_cycles(matrix: Array, uniforms: Array) -> int:
     rows, columns = matrix.shape
-    nodes = rows + columns
-    neighbours, degree = np.empty((nodes, max(rows, columns)), np.int32), np.zeros(nodes, np.int32)
-    place = np.empty((2, rows, columns), np.int32)
-    for i in range(rows):
-        for j in range(columns):
-            if matrix[i, j] > 0.0 and matrix[i, j] < 1.0:
-                for node, other, side in ((i, rows + j, 0), (rows + j, i, 1)):
-                    neighbours[node, degree[node]] = other
-                    place[side, i, j] = degree[node]
-                    degree[node] += 1
-    path, depth = np.empty(nodes + 1, np.int64), np.full(nodes, -1, np.int64)
+    forward, backward = _linked(matrix)
+    path, depth = np.empty(rows + columns + 1, np.int64), np.full(rows + columns, -1, np.int64)
     used, first = 0, 0
     while True:
-        while first < rows and degree[first] == 0:
+        while first < rows and forward[0, first + 1, 0] == 0:
             first += 1
         if first == rows:
             return used
@@ -35,68 +31,93 @@ def round_by_cycles(matrix: Array, uniforms: Array) -> int:
         while length > 0:
             node = path[length - 1]
             came_from = path[length - 2] if length > 1 else -1
-            target = -1
-            if degree[node] > 0:
-                target = neighbours[node, 0]
-                if target == came_from:
-                    target = neighbours[node, 1] if degree[node] > 1 else -1
+            target = _neighbour(forward, rows, node, came_from)
+            if node < rows and length > 2:
+                # A column that the row before last shares with this one closes a cycle of four.
+                before, j = path[length - 3], forward[0, node + 1, 0]
+                while j > 0 and (rows + j - 1 == came_from or not 0.0 < matrix[before, j - 1] < 1.0):
+                    j = forward[0, node + 1, j]
+                if j > 0:
+                    target = rows + j - 1
+            elif node >= rows and length > 3 and 0.0 < matrix[path[length - 4], node - rows] < 1.0:
+                target = path[length - 4]
             if target < 0:
                 # A lone fractional entry is a whole number up to rounding.
-                if degree[node] > 0:
-                    _settle(matrix, neighbours, degree, place, rows, node, came_from, 0.5)
+                if _neighbour(forward, rows, node, -1) >= 0:
+                    _settle(matrix, forward, backward, rows, node, came_from, 0.5)
                 depth[node] = -1
                 length -= 1
-                continue
-            if depth[target] < 0:
+            elif depth[target] < 0:
                 path[length], depth[target] = target, length
                 length += 1
-                continue
-            start = depth[target]
-            rise, fall = np.inf, np.inf
-            for k in range(start, length):
-                a, b = path[k], path[k + 1] if k + 1 < length else target
-                entry = matrix[a, b - rows] if a < rows else matrix[b, a - rows]
-                up, down = (1.0 - entry, entry) if (k - start) % 2 == 0 else (entry, 1.0 - entry)
-                rise, fall = min(rise, up), min(fall, down)
-            # Raising the even edges by `rise` with this probability leaves every mean as it was.
-            shift = rise if uniforms[used] * (rise + fall) < fall else -fall
-            used += 1
-            for k in range(start, length):
-                a, b = path[k], path[k + 1] if k + 1 < length else target
-                i, j = (a, b - rows) if a < rows else (b, a - rows)
-                matrix[i, j] += shift if (k - start) % 2 == 0 else -shift
-            for k in range(start, length):
-                a, b = path[k], path[k + 1] if k + 1 < length else target
-                _settle(matrix, neighbours, degree, place, rows, a, b, SNAP)
-            for k in range(start + 1, length):
-                depth[path[k]] = -1
-            length = start + 1
+            else:
+                start = depth[target]
+                path[length] = target
+                _cancel(matrix, forward, backward, path[start : length + 1], uniforms[used])
+                used += 1
+                for k in range(start + 1, length):
+                    depth[path[k]] = -1
+                length = start + 1
 
 
 @njit(cache=True)
-def _settle(
-    matrix: Array,
-    neighbours: NDArray[np.int32],
-    degree: NDArray[np.int32],
-    place: NDArray[np.int32],
-    rows: int,
-    a: int,
-    b: int,
-    tol: float,
-) -> None:
-    """Fix the entry between nodes a and b, and forget its edge, when it is within `tol` of a whole number."""
+def _linked(matrix: Array) -> tuple[Links, Links]:
+    """Lists of the fractional entries: side 0 along rows, side 1 along columns."""
+    rows, columns = matrix.shape
+    forward = np.zeros((2, rows + 1, columns + 1), np.int32)
+    backward = np.zeros((2, rows + 1, columns + 1), np.int32)
+    for i in range(1, rows + 1):
+        for j in range(1, columns + 1):
+            if 0.0 < matrix[i - 1, j - 1] < 1.0:
+                last = backward[0, i, 0]
+                forward[0, i, last], backward[0, i, j], backward[0, i, 0] = j, last, j
+                last = backward[1, 0, j]
+                forward[1, last, j], backward[1, i, j], backward[1, 0, j] = i, last, i
+    return forward, backward
+
+
+@njit(cache=True)
+def _neighbour(forward: Links, rows: int, node: int, other: int) -> int:
+    """The first neighbour of a node that is not `other`, or −1."""
+    if node < rows:
+        j = forward[0, node + 1, 0]
+        if j > 0 and rows + j - 1 == other:
+            j = forward[0, node + 1, j]
+        return rows + j - 1 if j > 0 else -1
+    i = forward[1, 0, node - rows + 1]
+    if i > 0 and i - 1 == other:
+        i = forward[1, i, node - rows + 1]
+    return i - 1
+
+
+@njit(cache=True)
+def _cancel(matrix: Array, forward: Links, backward: Links, cycle: NDArray[np.int64], uniform: float) -> None:
+    rows = matrix.shape[0]
+    rise, fall = np.inf, np.inf
+    for k in range(cycle.size - 1):
+        a, b = cycle[k], cycle[k + 1]
+        entry = matrix[a, b - rows] if a < rows else matrix[b, a - rows]
+        up, down = (1.0 - entry, entry) if k % 2 == 0 else (entry, 1.0 - entry)
+        rise, fall = min(rise, up), min(fall, down)
+    # Raising the even edges by `rise` with this probability leaves every mean as it was.
+    shift = rise if uniform * (rise + fall) < fall else -fall
+    for k in range(cycle.size - 1):
+        a, b = cycle[k], cycle[k + 1]
+        i, j = (a, b - rows) if a < rows else (b, a - rows)
+        matrix[i, j] += shift if k % 2 == 0 else -shift
+    for k in range(cycle.size - 1):
+        _settle(matrix, forward, backward, rows, cycle[k], cycle[k + 1], SNAP)
+
+
+@njit(cache=True)
+def _settle(matrix: Array, forward: Links, backward: Links, rows: int, a: int, b: int, tol: float) -> None:
     i, j = (a, b - rows) if a < rows else (b, a - rows)
     entry = matrix[i, j]
     if tol < entry < 1.0 - tol:
         return
     matrix[i, j] = 1.0 if entry > 0.5 else 0.0
-    for side in range(2):
-        node = i if side == 0 else rows + j
-        last = neighbours[node, degree[node] - 1]
-        hole = place[side, i, j]
-        neighbours[node, hole] = last
-        if side == 0:
-            place[0, i, last - rows] = hole
-        else:
-            place[1, last, j] = hole
-        degree[node] -= 1
+    i, j = i + 1, j + 1
+    before, after = backward[0, i, j], forward[0, i, j]
+    forward[0, i, before], backward[0, i, after] = after, before
+    before, after = backward[1, i, j], forward[1, i, j]
+    forward[1, before, j], backward[1, after, j] = after, before

@@ -30,9 +30,10 @@ def round_by_cycles(matrix: Array, uniforms: Array) -> int:
     Number of uniform variables used.
     """
     rows = len(matrix)
-    fractional = [np.flatnonzero((row > 0) & (row < 1)) + rows for row in matrix]
-    neighbours = [list(map(int, row)) for row in fractional]
-    neighbours += [list(map(int, np.flatnonzero((column > 0) & (column < 1)))) for column in matrix.T]
+    entries = matrix.tolist()  # lists of floats: an array would make every access ten times slower
+    fractional = (matrix > 0) & (matrix < 1)
+    neighbours = [(np.flatnonzero(row) + rows).tolist() for row in fractional]
+    neighbours += [np.flatnonzero(column).tolist() for column in fractional.T]
     path: list[int] = []
     depth: dict[int, int] = {}
     used = first = 0
@@ -41,58 +42,61 @@ def round_by_cycles(matrix: Array, uniforms: Array) -> int:
             while first < rows and not neighbours[first]:
                 first += 1
             if first == rows:
+                matrix[:] = entries
                 return used
             path, depth = [first], {first: 0}
         node, came_from = path[-1], path[-2] if len(path) > 1 else -1
         target = next((other for other in neighbours[node][:2] if other != came_from), -1)
+        if node < rows and len(path) > 2:
+            # A column that the row before last shares with this one closes a cycle of four.
+            before = entries[path[-3]]
+            shared = (k for k in neighbours[node] if k != came_from and 0.0 < before[k - rows] < 1.0)
+            target = next(shared, target)
+        elif len(path) > 3 and 0.0 < entries[path[-4]][node - rows] < 1.0:
+            target = path[-4]
         if target < 0:
             # A lone fractional entry is a whole number up to rounding.
             if neighbours[node]:
-                _settle(matrix, neighbours, rows, node, came_from, 0.5)
+                _settle(entries, neighbours, rows, node, came_from, 0.5)
             del depth[path.pop()]
         elif target not in depth:
             depth[target] = len(path)
             path.append(target)
         else:
             cycle = [*path[depth[target] :], target]
-            _cancel(matrix, neighbours, rows, cycle, uniforms[used])
+            _cancel(entries, neighbours, rows, cycle, float(uniforms[used]))
             used += 1
             for passed in cycle[1:-1]:
                 del depth[passed]
             del path[depth[target] + 1 :]
 
 
-def _cancel(matrix: Array, neighbours: list[list[int]], rows: int, cycle: list[int], uniform: float) -> None:
+def _cancel(
+    entries: list[list[float]], neighbours: list[list[int]], rows: int, cycle: list[int], uniform: float
+) -> None:
     """Shift mass around a cycle so that one of its entries becomes whole."""
-    edges = list(itertools.pairwise(cycle))
-    cells = [_cell(a, b, rows) for a, b in edges]
-    entries = np.array([matrix[cell] for cell in cells])
-    even = np.arange(len(cells)) % 2 == 0
-    rise = np.where(even, 1.0 - entries, entries).min()
-    fall = np.where(even, entries, 1.0 - entries).min()
+    cells = [(a, b - rows) if a < rows else (b, a - rows) for a, b in itertools.pairwise(cycle)]
+    even = [entries[i][j] for i, j in cells[::2]]
+    odd = [entries[i][j] for i, j in cells[1::2]]
+    rise = min(1.0 - max(even), min(odd))
+    fall = min(min(even), 1.0 - max(odd))
     # Raising the even edges by `rise` with this probability leaves every mean as it was.
     shift = rise if uniform * (rise + fall) < fall else -fall
-    for cell, is_even in zip(cells, even, strict=True):
-        matrix[cell] += shift if is_even else -shift
-    for a, b in edges:
-        _settle(matrix, neighbours, rows, a, b, SNAP)
+    for i, j in cells[::2]:
+        entries[i][j] += shift
+    for i, j in cells[1::2]:
+        entries[i][j] -= shift
+    for a, b in itertools.pairwise(cycle):
+        _settle(entries, neighbours, rows, a, b, SNAP)
 
 
-def _settle(matrix: Array, neighbours: list[list[int]], rows: int, a: int, b: int, tol: float) -> None:
+def _settle(
+    entries: list[list[float]], neighbours: list[list[int]], rows: int, a: int, b: int, tol: float
+) -> None:
     """Fix the entry between nodes a and b, and forget its edge, when it is within `tol` of a whole number."""
-    cell = _cell(a, b, rows)
-    if tol < matrix[cell] < 1.0 - tol:
+    i, j = (a, b - rows) if a < rows else (b, a - rows)
+    if tol < entries[i][j] < 1.0 - tol:
         return
-    matrix[cell] = 1.0 if matrix[cell] > 0.5 else 0.0
-    _drop(neighbours[a], b)
-    _drop(neighbours[b], a)
-
-
-def _drop(items: list[int], item: int) -> None:
-    """Remove an item by moving the last one to its place, as the compiled twin does."""
-    items[items.index(item)] = items[-1]
-    items.pop()
-
-
-def _cell(a: int, b: int, rows: int) -> tuple[int, int]:
-    return (a, b - rows) if a < rows else (b, a - rows)
+    entries[i][j] = 1.0 if entries[i][j] > 0.5 else 0.0
+    neighbours[a].remove(b)  # the others stay in order, which keeps cycles short on dense matrices
+    neighbours[b].remove(a)
