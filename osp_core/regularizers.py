@@ -61,9 +61,8 @@ class SquaredNorm(Regularizer):
     """Ψ(y) = scale/2·‖y‖₂²: the SparseMAP regularizer. ŷ is the Euclidean projection of θ/scale."""
 
     def predict(self, space: OutputSpace, theta: Array) -> Prediction:
-        prediction = space.project(theta / self.scale)
         # The projection certifies ½‖y − θ/scale‖²; f is scale times that.
-        return replace(prediction, gap=self.scale * prediction.gap)
+        return _rescaled(space.project(theta / self.scale), self.scale)
 
     def predict_many(self, space: OutputSpace, thetas: Array) -> Predictions:
         predictions = space.project_many(thetas / self.scale)
@@ -91,8 +90,7 @@ class NegativeEntropy(Regularizer):
     """Ψ(y) = scale·Σ yᵢ ln yᵢ = −scale·H(y) for y ≥ 0. On the simplex ŷ is the softmax of θ/scale."""
 
     def predict(self, space: OutputSpace, theta: Array) -> Prediction:
-        prediction = space.kl_project(theta / self.scale)
-        return replace(prediction, gap=self.scale * prediction.gap)
+        return _rescaled(space.kl_project(theta / self.scale), self.scale)
 
     def predict_many(self, space: OutputSpace, thetas: Array) -> Predictions:
         predictions = space.kl_project_many(thetas / self.scale)
@@ -123,8 +121,7 @@ class BinaryEntropy(Regularizer):
     """Ψ(y) = scale·Σ yᵢ ln yᵢ + (1−yᵢ) ln(1−yᵢ) on [0, 1]^d. On the hypercube ŷ is a sigmoid."""
 
     def predict(self, space: OutputSpace, theta: Array) -> Prediction:
-        prediction = space.binary_kl_project(theta / self.scale)
-        return replace(prediction, gap=self.scale * prediction.gap)
+        return _rescaled(space.binary_kl_project(theta / self.scale), self.scale)
 
     def predict_many(self, space: OutputSpace, thetas: Array) -> Predictions:
         predictions = space.binary_kl_project_many(thetas / self.scale)
@@ -168,6 +165,11 @@ class GibbsEntropy(Regularizer):
         log_z = np.apply_along_axis(space.log_partition, -1, scores)
         size = np.abs(scores).max(axis=-1) + 1.0
         return self.scale * _nonnegative(log_z - (scores * y).sum(axis=-1), size * space.max_mass)
+
+
+def _rescaled(prediction: Prediction, scale: float) -> Prediction:
+    """The same prediction with its gap on another scale; closed forms have none, and are not copied."""
+    return replace(prediction, gap=scale * prediction.gap) if prediction.gap else prediction
 
 
 def _inner_product(theta: Array, difference: Array) -> Array:
