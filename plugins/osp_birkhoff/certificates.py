@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from osp_birkhoff.reduction import Reduced
 from osp_core.errors import Array
 from osp_core.frank_wolfe.result import Status
 from osp_core.predictions import Prediction
@@ -15,20 +16,23 @@ RELATIVE = 1e-11
 """A gap is optimal up to TOLERANCE per row, plus RELATIVE per unit of the score range."""
 
 
-def certified(point: Array, bound: float, score_range: float, oracle: Callable[[], float]) -> Prediction:
+def certified(point: Array, bound: float, problem: Reduced, oracle: Callable[[], float]) -> Prediction:
     """Make a prediction of a point and a bound of its Frank–Wolfe gap.
 
     The dual variables of the solver already bound the cost of every assignment from below; an oracle
     call gives the gap itself, and is spent only when that bound is loose.
     """
     rows = len(point)
-    calls, tolerance = 0, rows * (TOLERANCE + RELATIVE * score_range)
+    # Entries and dual variables are known to a few units in the last place.
+    rounding = 1e-15 * rows
+    if bound <= TOLERANCE * rows:
+        return Prediction(point, None, max(bound, 0.0) + rounding, Status.OPTIMAL, 0)
+    tolerance = rows * (TOLERANCE + RELATIVE * problem.range)
+    calls = 0
     if bound > tolerance:
         bound, calls = min(bound, oracle()), 1
-    # Entries and dual variables are known to a few units in the last place.
-    gap = max(bound, 0.0) + 1e-15 * rows
-    status = Status.OPTIMAL if gap <= tolerance else Status.STALLED
-    return Prediction(point, gap=gap, status=status, lmo_calls=calls)
+    gap = max(bound, 0.0) + rounding
+    return Prediction(point, None, gap, Status.OPTIMAL if gap <= tolerance else Status.STALLED, calls)
 
 
 def oracle_gap(gradient: Array, point: Array, floor: Array) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from osp_birkhoff.certificates import certified, oracle_gap, unused_capacity
@@ -37,29 +39,31 @@ def entropic_plans(scores: Array, support: Support | None = None) -> list[Predic
     """
     kernels = load("osp_birkhoff")
     rows, columns = scores.shape[1:]
-    shifted = scores - np.rint(scores.max(axis=2, keepdims=True))  # whole numbers leave no rounding behind
-    finite = shifted if support is None else np.where(shifted > -np.inf, shifted, 0.0)
-    moderate = finite.min(axis=(1, 2)) >= -MODERATE_RANGE
-    factors = np.exp(shifted if moderate.all() else shifted[moderate])
     cap = np.inf if rows == columns else 1.0
-    left, right, errors, _ = kernels.sinkhorn(factors, cap, SWEEP_TOLERANCE, 30 + 4000 // columns)
     floor = column_floor(rows, columns)
+    shifted, lowest = kernels.shift_rows(scores)
+    moderate = lowest >= -MODERATE_RANGE
+    factors = np.exp(shifted if moderate.all() else shifted[moderate])
+    left, right, errors, _ = kernels.sinkhorn(factors, cap, SWEEP_TOLERANCE, 30 + 4000 // columns)
     predictions = []
-    at = 0
-    for item in range(len(scores)):
-        if not moderate[item]:
+    at = -1
+    for item, is_moderate in enumerate(moderate.tolist()):
+        if not is_moderate:
             problem = reduce_by_assignment(scores[item])
-            solution = _newton(problem, np.zeros(columns))
+            predictions.append(_finish(problem, *_newton(problem, np.zeros(columns)), support))
+            continue
+        at += 1
+        problem = Reduced(shifted[item], floor)
+        if errors[at] > SWEEP_TOLERANCE:
+            solution = _newton(problem, -np.log(right[at]))
+            predictions.append(_finish(problem, *solution, support))
+        elif support is None:
+            point, gap = kernels.scaled_point(factors[at], problem.scores, left[at], right[at], cap)
+            predictions.append(certified(point, gap, problem, partial(_oracle_gap, problem, point)))
         else:
-            problem = Reduced(shifted[item], floor)
-            potentials = -np.log(right[at])
-            if errors[at] <= SWEEP_TOLERANCE:
-                plan = left[at][:, np.newaxis] * factors[at] * right[at]
-                solution = plan, -np.log(left[at]), potentials
-            else:
-                solution = _newton(problem, potentials)
-            at += 1
-        predictions.append(_finish(problem, *solution, support))
+            plan = left[at][:, np.newaxis] * factors[at] * right[at]
+            levels, potentials = -np.log(left[at]), -np.log(right[at])
+            predictions.append(_finish(problem, plan, levels, potentials, support))
     return predictions
 
 
@@ -86,7 +90,7 @@ def _finish(
         point = np.where(support.live, np.maximum(support.repair(plan), TINY), 0.0)
     gap = kernels.entropic_gap(point, plan, problem.scores, levels, potentials)
     gap += unused_capacity(point, potentials, problem.floor)
-    return certified(point, gap, problem.range, lambda: _oracle_gap(problem, point))
+    return certified(point, gap, problem, partial(_oracle_gap, problem, point))
 
 
 def _oracle_gap(problem: Reduced, point: Array) -> float:

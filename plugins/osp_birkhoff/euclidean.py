@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from osp_birkhoff.certificates import certified, oracle_gap, unused_capacity
@@ -37,7 +39,7 @@ def euclidean_plan(scores: Array, support: Support | None = None) -> Prediction:
             point = support.repair(point)
     gap = kernels.euclidean_gap(point, problem.scores, levels, potentials)
     gap += unused_capacity(point, potentials, problem.floor)
-    return certified(point, gap, problem.range, lambda: _oracle_gap(problem, point))
+    return certified(point, gap, problem, partial(_oracle_gap, problem, point))
 
 
 def _oracle_gap(problem: Reduced, point: Array) -> float:

@@ -305,6 +305,66 @@ def entropic_gap(point: Array, plan: Array, scores: Array, levels: Array, potent
 
 
 @njit(cache=True)
+def shift_rows(scores: Array) -> tuple[Array, Array]:
+    batch, rows, columns = scores.shape
+    shifted, lowest = np.empty(scores.shape), np.zeros(batch)
+    for item in range(batch):
+        for i in range(rows):
+            largest = -np.inf
+            for j in range(columns):
+                largest = max(largest, scores[item, i, j])
+            largest = np.rint(largest)
+            for j in range(columns):
+                shifted[item, i, j] = scores[item, i, j] - largest
+                if shifted[item, i, j] > -np.inf:
+                    lowest[item] = min(lowest[item], shifted[item, i, j])
+    return shifted, lowest
+
+
+@njit(cache=True)
+def scaled_point(factors: Array, scores: Array, left: Array, right: Array, cap: float) -> tuple[Array, float]:
+    rows, columns = factors.shape
+    sums, missing, spare = np.zeros(columns), np.empty(rows), np.empty(columns)
+    for i in range(rows):
+        for j in range(columns):
+            sums[j] += left[i] * factors[i, j] * right[j]
+    shrink, capacity, deficit = np.empty(columns), 0.0, 0.0
+    for j in range(columns):
+        shrink[j] = 1.0 / max(sums[j], 1.0)
+        spare[j] = max(0.0, 1.0 - sums[j])
+        capacity += spare[j]
+    for i in range(rows):
+        total = 0.0
+        for j in range(columns):
+            total += left[i] * factors[i, j] * right[j] * shrink[j]
+        missing[i] = max(0.0, 1.0 - total)
+        deficit += missing[i]
+    fill = 1.0 / capacity if deficit > 4e-16 * rows and capacity > 0.0 else 0.0
+    point, gap = np.empty((rows, columns)), 0.0
+    sums[:] = 0.0
+    for i in range(rows):
+        lowest, share = np.inf, missing[i] * fill
+        for j in range(columns):
+            plan = left[i] * factors[i, j] * right[j]
+            entry = max(plan * shrink[j] + share * spare[j], TINY)
+            excess = entry / plan - 1.0 if plan > TINY else np.inf
+            if abs(excess) < 1e-5:
+                # ln(1 + x) to machine precision without calling the logarithm.
+                slope = excess - 0.5 * excess * excess + excess * excess * excess / 3.0
+            else:
+                slope = np.log(entry) - (scores[i, j] + np.log(right[j]) + np.log(left[i]))
+            point[i, j] = entry
+            sums[j] += entry
+            gap += entry * slope
+            lowest = min(lowest, slope)
+        gap -= lowest
+    if cap < np.inf:
+        for j in range(columns):
+            gap -= np.log(right[j]) * max(0.0, 1.0 - sums[j])
+    return point, gap
+
+
+@njit(cache=True)
 def all_distances(lengths: Array) -> None:
     size = lengths.shape[0]
     for via in range(size):

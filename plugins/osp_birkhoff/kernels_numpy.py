@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from osp_birkhoff.dual import EntropicRows, EuclideanRows, minimise
 from osp_core.errors import Array
 
+TINY = 1e-300
+
 
 def sinkhorn(
     kernels: Array, cap: float, tol: float, max_sweeps: int
@@ -115,6 +117,27 @@ def entropic_gap(point: Array, plan: Array, scores: Array, levels: Array, potent
     exponents = np.where(allowed, scores - potentials - levels[:, np.newaxis], 0.0)
     slopes = np.where(allowed, np.log(np.where(allowed, point, 1.0)) - exponents, np.inf)
     return float((point * np.where(allowed, slopes, 0.0)).sum() - slopes.min(axis=1).sum())
+
+
+def shift_rows(scores: Array) -> tuple[Array, Array]:
+    """Subtract the rounded maximum of every row of every matrix; also return the least finite entries.
+
+    Whole numbers are subtracted without rounding errors.
+    """
+    shifted = scores - np.rint(scores.max(axis=2, keepdims=True))
+    return shifted, np.where(shifted > -np.inf, shifted, 0.0).min(axis=(1, 2), initial=0.0)
+
+
+def scaled_point(factors: Array, scores: Array, left: Array, right: Array, cap: float) -> tuple[Array, float]:
+    """Return the feasible point of a scaled matrix, and its gap bound; `factors` is exp(scores)."""
+    plan = left[:, np.newaxis] * factors * right
+    point = plan.copy()
+    cap_and_fill(point)
+    np.maximum(point, TINY, out=point)
+    gap = entropic_gap(point, plan, scores, -np.log(left), -np.log(right))
+    if cap < np.inf:
+        gap -= float(np.log(right) @ np.maximum(1.0 - point.sum(axis=0), 0.0))
+    return point, gap
 
 
 def all_distances(lengths: Array) -> None:

@@ -134,10 +134,7 @@ class PlanSpace(ZeroOneSpace):
 
     def _flat(self, prediction: Prediction) -> Prediction:
         return Prediction(
-            self.vector(prediction.point),
-            gap=prediction.gap,
-            status=prediction.status,
-            lmo_calls=prediction.lmo_calls,
+            self.vector(prediction.point), None, prediction.gap, prediction.status, prediction.lmo_calls
         )
 
     def marginals(self, theta: Array) -> Array:
