@@ -105,7 +105,7 @@ def test_hashed_names_need_no_memory_and_agree_between_processes():
     assert np.array_equal(
         vector, OnlineClassifier(hash_features=8)._features.vector({"a": 1, "b": 2, ("c", 1): 3}, 8)
     )
-    assert np.flatnonzero(model._features.vector({"a": 1.0}, 8)).tolist() == [1]
+    assert np.flatnonzero(model._features.vector({"a": 1.0}, 8)).tolist() == [5]
 
 
 def test_ordinal_categories_are_sorted_as_they_come_and_probabilities_sum_to_one():
