@@ -17,7 +17,7 @@ from osp_core.spaces import OutputSpace, ZeroOneSpace
 from osp_core.targets import AffineLoss, ProportionalLoss, zero_one
 
 # Sharp multiclass constants for Ψ = −H, rounded up. With s the softmax of the true class:
-# E L ≤ max(1 − 2s², 2(1 − s)²) and S = −ln s, so the ratio is largest at s = 0.432067;
+# E L ≤ 1 − 2s² for s ≤ 1/2, 2(1 − s)² beyond, and S = −ln s, so the ratio is largest at s = 0.432067;
 # ‖ŷ − y‖₂² ≤ 2(1 − s)², and (1 − s)²/(−ln s) is largest at s = 0.284668.
 SHARP_DECODING_RATIO = 0.7467293
 SHARP_GRADIENT_RATIO = 2 * 0.4072645
