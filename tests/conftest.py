@@ -18,6 +18,8 @@ NEEDS = {
     "rich": "rich",
     "sklearn": "sklearn",
     "torch": "torch",
+    "pandas": "pandas",
+    "polars": "polars",
     "river": "river",
     "joblib": "joblib",
     "distributed": "distributed",

@@ -23,6 +23,9 @@ def test_an_absent_package_is_named_with_the_extra_that_brings_it(package):
 
 
 def test_no_part_of_the_core_imports_an_adapter():
-    program = "import sys, osp_core, osp_core.cli; print([m for m in sys.modules if m.startswith('osp_core.adapters')])"
+    program = (
+        "import sys, osp_core, osp_core.cli\n"
+        "print([name for name in sys.modules if name.startswith('osp_core.adapters')])\n"
+    )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
