@@ -33,8 +33,8 @@ class IntegerProgram:
     def __init__(self, form: StandardForm) -> None:
         self.form = form
         self.calls = self.solves = 0
-        self.cache = ImprovingCache(form)
         self.relaxation = LinearProgram(form.relaxed())
+        self.cache = ImprovingCache(form, self.relaxation.minimize)
 
     def __getstate__(self) -> dict[str, object]:
         return {

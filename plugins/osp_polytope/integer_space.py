@@ -75,14 +75,10 @@ class _Hull:
     _projection_gap: float | None
 
     def project(self: Any, point: Array) -> Prediction:
-        from osp_core.frank_wolfe import Quadratic, minimize
+        from osp_polytope.hull_projection import project_on_hull
 
-        cache = self.program.cache
-        known = cache.cheapest(-point)
-        start = None if known is None else ConvexCombination(known[np.newaxis], np.ones(1))
         tol = None if self._projection_gap is None else self._projection_gap / (1.0 + 0.5 * self.max_square)
-        result = minimize(self.lmo, Quadratic(point), tol=tol, cache=cache, start=start)
-        return Prediction(result.point, result.combination, result.gap, result.status, result.lmo_calls)
+        return project_on_hull(point, self.lmo, self.program.cache, tol)
 
     @cached_property
     def _entropic_over(self: Any) -> dict[bool, Any]:

@@ -1,8 +1,9 @@
-"""Better integer points without branch and bound: change one entry, or two, while it pays."""
+"""Better integer points without branch and bound: change up to three entries while it pays."""
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from osp_core.errors import Array
 from osp_core.frank_wolfe import VertexCache
 from osp_polytope.canonical import StandardForm
 
-_MOST_PAIRS = 2_000_000  # pairs of changes times constraints that are looked at in one step
+_MOST_COMBINATIONS = 200_000  # changes made together, times constraints, that are looked at in one step
 _STEPS = 200
 
 
@@ -21,23 +22,30 @@ class ImprovingCache(VertexCache):
     with the certificate.
     """
 
-    def __init__(self, form: StandardForm, capacity: int = 1000) -> None:
+    def __init__(
+        self, form: StandardForm, relaxation: Callable[[Array], Array], capacity: int = 1000
+    ) -> None:
         super().__init__(capacity)
         self._search = None if form.hidden.any() else _LocalSearch(form)
+        self._relaxation = relaxation
 
     def cheapest(self, cost: Array) -> Array | None:
         """Return a known integer point of low cost, or None when nothing is known."""
         vertex = super().cheapest(cost)
         if vertex is None or self._search is None:
             return vertex
-        improved = self._search.improve(vertex, cost)
-        if improved is not vertex:
-            self.add(improved)
-        return improved
+        rounded = np.floor(self._relaxation(cost))
+        starts = [vertex, rounded] if self._search.allows(rounded) else [vertex]
+        best = min(
+            (self._search.improve(start, cost) for start in starts), key=lambda point: float(cost @ point)
+        )
+        if best is not vertex:
+            self.add(best)
+        return best
 
 
 class _LocalSearch:
-    """Steepest descent over changes of one or two entries by ±1 that respect the constraints."""
+    """Descent over changes of one, two or three entries by ±1 that respect the constraints."""
 
     def __init__(self, form: StandardForm) -> None:
         columns = form.column_of
@@ -47,6 +55,11 @@ class _LocalSearch:
         self._rows = np.vstack([rows, -rows[:n_equal]])
         self._rhs = np.concatenate([form.rhs, -form.rhs[:n_equal]])
         self._low, self._high = form.low[columns], form.high[columns]
+
+    def allows(self, point: Array) -> bool:
+        """Whether a point satisfies the constraints."""
+        inside = ((point >= self._low) & (point <= self._high)).all()
+        return bool(inside and (self._rows @ point <= self._rhs + 1e-9 * (1.0 + np.abs(self._rhs))).all())
 
     def improve(self, vertex: Array, cost: Array) -> Array:
         """Return a point that costs less, or `vertex` itself."""
@@ -65,29 +78,36 @@ class _LocalSearch:
         slack = self._rhs - self._rows @ point + 1e-9 * (1.0 + np.abs(self._rhs))
         use = signs * self._rows[:, where]
         least = -1e-12 * float(np.abs(cost).max(initial=0.0))
-        single = np.where((use <= slack[:, np.newaxis]).all(axis=0), prices, 0.0)
-        best = int(np.argmin(single)) if len(single) else 0
-        value = float(single[best]) if len(single) else 0.0
-        pair = self._best_pair(prices, use, slack, min(value, least))
-        chosen: Any = pair if pair is not None else ([best] if value < least else None)
-        if chosen is None:
-            return None
-        change = np.zeros(len(point))
-        np.add.at(change, where[chosen], signs[chosen])
-        inside = ((point + change >= self._low) & (point + change <= self._high)).all()
-        return change if change.any() and inside else None
+        for size in (1, 2, 3):
+            if len(prices) ** size * max(1, len(slack)) > _MOST_COMBINATIONS:
+                return None
+            chosen = _cheapest_together(prices, use, slack, size, least)
+            if chosen is not None:
+                change = np.zeros(len(point))
+                np.add.at(change, where[chosen], signs[chosen])
+                changed = point + change
+                return change if ((changed >= self._low) & (changed <= self._high)).all() else None
+        return None
 
-    def _best_pair(self, prices: Array, use: Array, slack: Array, bound: float) -> list[int] | None:
-        """The two changes that save most together, if they save more than `bound`."""
-        count = len(prices)
-        if count * count * max(1, len(slack)) > _MOST_PAIRS:
-            return None
-        total = np.add.outer(prices, prices)
-        allowed = total < bound
-        np.fill_diagonal(allowed, False)
-        for amounts, room in zip(use, slack, strict=True):
-            allowed &= np.add.outer(amounts, amounts) <= room
-        if not allowed.any():
-            return None
-        flat = int(np.argmin(np.where(allowed, total, np.inf)))
-        return [flat // count, flat % count]
+
+def _cheapest_together(prices: Array, use: Array, slack: Array, size: int, least: float) -> list[int] | None:
+    """The `size` different changes that save most together, if the constraints allow any that save."""
+    total = _sums(prices, size)
+    allowed = total < least
+    if size > 1:
+        axes = np.indices(allowed.shape, sparse=True)
+        for one, other in itertools.combinations(axes, 2):
+            allowed &= one != other
+    for amounts, room in zip(use, slack, strict=True):
+        allowed &= _sums(amounts, size) <= room
+    if not allowed.any():
+        return None
+    best = int(np.argmin(np.where(allowed, total, np.inf)))
+    return [int(index) for index in np.unravel_index(best, allowed.shape)]
+
+
+def _sums(values: Array, size: int) -> Array:
+    total = values
+    for _ in range(size - 1):
+        total = np.add.outer(total, values)
+    return total

@@ -33,7 +33,7 @@ def test_a_contradiction_names_the_constraints_that_cause_it(y):
 
 def test_bounds_that_cross_are_infeasible():
     y = cp.Variable(2, nonneg=True)
-    with pytest.raises(InfeasibleError, match="contradict|lower bound"):
+    with pytest.raises(InfeasibleError, match=r"contradict|lower bound"):
         polytope([y <= -1], y)
 
 
