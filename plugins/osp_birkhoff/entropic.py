@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from osp_birkhoff.certificates import certified, oracle_gap, unused_capacity
-from osp_birkhoff.dual import SMALL, EntropicRows, minimise
+from osp_birkhoff.newton.dual import SMALL, EntropicRows, minimise
 from osp_birkhoff.reduction import Reduced, column_floor, reduce_by_assignment
 from osp_birkhoff.support import Support
 from osp_core.errors import Array
@@ -69,7 +69,7 @@ def entropic_plans(scores: Array, support: Support | None = None) -> list[Predic
 
 def _newton(problem: Reduced, start: Array) -> tuple[Array, Array, Array]:
     """Return the plan, its levels and its potentials."""
-    kernels = load("osp_birkhoff")
+    kernels = load("osp_birkhoff.newton")
     limits = NEWTON_TOLERANCE, MAX_ITERATIONS
     if len(start) <= SMALL:
         return kernels.newton_entropic(problem.scores, start, problem.floor, *limits)[:3]  # type: ignore[no-any-return]

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from osp_birkhoff.certificates import certified, oracle_gap, unused_capacity
-from osp_birkhoff.dual import SMALL, EuclideanRows, minimise
+from osp_birkhoff.newton.dual import SMALL, EuclideanRows, minimise
 from osp_birkhoff.reduction import Reduced, reduce_by_assignment, reduce_rows
 from osp_birkhoff.support import Support
 from osp_core.errors import Array
@@ -22,15 +22,15 @@ SMALL_RANGE = 8.0
 
 def euclidean_plan(scores: Array, support: Support | None = None) -> Prediction:
     """Return the point of the polytope nearest to `scores`, an m×n matrix with −∞ for forbidden entries."""
-    kernels = load("osp_birkhoff")
+    kernels, newton = load("osp_birkhoff"), load("osp_birkhoff.newton")
     rows, columns = scores.shape
     lowest = scores.min() if support is None else scores[support.live].min()
     problem = reduce_rows(scores) if scores.max() - lowest <= SMALL_RANGE else reduce_by_assignment(scores)
     inputs = problem.scores, np.zeros(columns), problem.floor, TOLERANCE * rows, MAX_ITERATIONS
     if columns <= SMALL:
-        point, levels, potentials, error = kernels.newton_euclidean(*inputs)
+        point, levels, potentials, error = newton.newton_euclidean(*inputs)
     else:
-        point, levels, potentials, error = minimise(EuclideanRows(kernels.sparsemax_rows), *inputs)
+        point, levels, potentials, error = minimise(EuclideanRows(newton.sparsemax_rows), *inputs)
     # A plan that is right to rounding keeps its zeros; filling would put dust on every entry.
     if error > 1e-13 * rows:
         if support is None:

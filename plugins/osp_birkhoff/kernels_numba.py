@@ -51,208 +51,6 @@ def sinkhorn(
 
 
 @njit(cache=True)
-def softmax_rows(scores: Array, potentials: Array, thresholds: Array) -> tuple[Array, Array, float]:
-    rows, columns = scores.shape
-    plan, levels, value = np.empty((rows, columns)), np.empty(rows), 0.0
-    for i in range(rows):
-        largest = -np.inf
-        for j in range(columns):
-            plan[i, j] = scores[i, j] - potentials[j]
-            largest = max(largest, plan[i, j])
-        total = 0.0
-        for j in range(columns):
-            plan[i, j] = np.exp(plan[i, j] - largest)
-            total += plan[i, j]
-        for j in range(columns):
-            plan[i, j] /= total
-        levels[i] = largest + np.log(total)
-        value += levels[i]
-    return plan, levels, value
-
-
-@njit(cache=True)
-def sparsemax_rows(scores: Array, potentials: Array, thresholds: Array) -> tuple[Array, Array, float]:
-    rows, columns = scores.shape
-    plan, levels, value = np.empty((rows, columns)), np.empty(rows), 0.0
-    for i in range(rows):
-        row = plan[i]
-        largest = -np.inf
-        for j in range(columns):
-            row[j] = scores[i, j] - potentials[j]
-            largest = max(largest, row[j])
-        # Σ max(z − τ, 0) − 1 is convex and decreasing in τ: Newton's method ends exactly, from any start.
-        level = thresholds[i] if largest - 1.0 < thresholds[i] < largest else largest - 1.0
-        first = True
-        while True:
-            total, count = 0.0, 0
-            for j in range(columns):
-                if row[j] > level:
-                    total += row[j] - largest
-                    count += 1
-            updated = largest + (total - 1.0) / count
-            # From the second step on the thresholds rise; where they no longer do, rounding begins.
-            if updated <= level and not first:
-                break
-            first, level = False, max(updated, largest - 1.0)
-        levels[i] = level
-        value += level
-        for j in range(columns):
-            row[j] = max(row[j] - level, 0.0)
-            value += 0.5 * row[j] * row[j]
-    return plan, levels, value
-
-
-@njit(cache=True)
-def newton_entropic(
-    scores: Array, potentials: Array, floor: Array, tol: float, max_iter: int
-) -> tuple[Array, Array, Array, float]:
-    plan, levels, value = softmax_rows(scores, potentials, floor)
-    value += potentials.sum()
-    previous = np.inf
-    for _ in range(max_iter):
-        gradient, error = _column_errors(plan, potentials, floor)
-        if error <= tol or (error <= CLOSE and error > 0.5 * previous):
-            break
-        previous = error
-        direction = _newton_direction(_softmax_hessian(plan), gradient, error, potentials, floor)
-        step = min(1.0, LONGEST_STEP / np.abs(direction).max())
-        while step >= SHORTEST_STEP:
-            trial = np.maximum(potentials + step * direction, floor)
-            new_plan, new_levels, new_value = softmax_rows(scores, trial, levels)
-            new_value += trial.sum()
-            if _accepted(value, new_value, gradient, potentials, trial):
-                break
-            step *= 0.4
-        if step < SHORTEST_STEP:
-            break
-        plan, levels, potentials, value = new_plan, new_levels, trial, new_value
-    return plan, levels, potentials, _column_errors(plan, potentials, floor)[1]
-
-
-@njit(cache=True)
-def newton_euclidean(
-    scores: Array, potentials: Array, floor: Array, tol: float, max_iter: int
-) -> tuple[Array, Array, Array, float]:
-    plan, levels, value = sparsemax_rows(scores, potentials, np.full(scores.shape[0], np.inf))
-    value += potentials.sum()
-    previous = np.inf
-    for _ in range(max_iter):
-        gradient, error = _column_errors(plan, potentials, floor)
-        if error <= tol or (error <= CLOSE and error > 0.5 * previous):
-            break
-        previous = error
-        direction = _newton_direction(_support_laplacian(plan), gradient, error, potentials, floor)
-        step = 1.0
-        while step >= SHORTEST_STEP:
-            trial = np.maximum(potentials + step * direction, floor)
-            new_plan, new_levels, new_value = sparsemax_rows(scores, trial, levels)
-            new_value += trial.sum()
-            if _accepted(value, new_value, gradient, potentials, trial):
-                break
-            step *= 0.4
-        if step < SHORTEST_STEP:
-            break
-        plan, levels, potentials, value = new_plan, new_levels, trial, new_value
-    return plan, levels, potentials, _column_errors(plan, potentials, floor)[1]
-
-
-@njit(cache=True)
-def _column_errors(plan: Array, potentials: Array, floor: Array) -> tuple[Array, float]:
-    rows, columns = plan.shape
-    gradient, error = np.ones(columns), 0.0
-    for i in range(rows):
-        for j in range(columns):
-            gradient[j] -= plan[i, j]
-    for j in range(columns):
-        if potentials[j] > floor[j] or gradient[j] < 0.0:
-            error = max(error, abs(gradient[j]))
-    return gradient, error
-
-
-@njit(cache=True)
-def _newton_direction(
-    hessian: Array, gradient: Array, error: float, potentials: Array, floor: Array
-) -> Array:
-    columns = gradient.size
-    ridge = 1e-3 * min(1.0, error) + 1e-14
-    for j in range(columns):
-        hessian[j, j] += ridge * max(hessian[j, j], 1e-3)
-        if gradient[j] > 0.0 and potentials[j] - floor[j] <= min(1e-6, gradient[j]):
-            hessian[j, :] = 0.0
-            hessian[:, j] = 0.0
-            hessian[j, j] = 1.0
-    return _solve_by_cholesky(hessian, -gradient)
-
-
-@njit(cache=True, fastmath={"reassoc", "contract"})
-def _solve_by_cholesky(matrix: Array, vector: Array) -> Array:
-    # Written out: linking to LAPACK would take longer to compile than everything else here.
-    size = vector.size
-    for i in range(size):
-        for j in range(i + 1):
-            total = matrix[i, j]
-            for k in range(j):
-                total -= matrix[i, k] * matrix[j, k]
-            if i == j:
-                matrix[i, i] = np.sqrt(max(total, 1e-30))
-            else:
-                matrix[i, j] = total / matrix[j, j]
-    for i in range(size):
-        for k in range(i):
-            vector[i] -= matrix[i, k] * vector[k]
-        vector[i] /= matrix[i, i]
-    for i in range(size - 1, -1, -1):
-        vector[i] /= matrix[i, i]
-        for k in range(i):
-            vector[k] -= matrix[i, k] * vector[i]
-    return vector
-
-
-@njit(cache=True, fastmath={"reassoc", "contract"})
-def _softmax_hessian(plan: Array) -> Array:
-    rows, columns = plan.shape
-    hessian = np.zeros((columns, columns))
-    for i in range(rows):
-        for j in range(columns):
-            entry = plan[i, j]
-            for k in range(j):
-                hessian[j, k] -= entry * plan[i, k]
-    for j in range(columns):
-        for k in range(j):
-            hessian[k, j] = hessian[j, k]
-            hessian[j, j] -= hessian[j, k]
-            hessian[k, k] -= hessian[j, k]
-    return hessian
-
-
-@njit(cache=True)
-def _accepted(value: float, new_value: float, gradient: Array, potentials: Array, trial: Array) -> bool:
-    decrease = 0.0
-    for j in range(gradient.size):
-        decrease += gradient[j] * (trial[j] - potentials[j])
-    return new_value <= value + 1e-4 * decrease + 1e-14 * (abs(value) + gradient.size)
-
-
-@njit(cache=True)
-def _support_laplacian(plan: Array) -> Array:
-    rows, columns = plan.shape
-    laplacian = np.zeros((columns, columns))
-    support = np.empty(columns, np.int64)
-    for i in range(rows):
-        count = 0
-        for j in range(columns):
-            if plan[i, j] > 0.0:
-                support[count] = j
-                count += 1
-        share = 1.0 / count
-        for a in range(count):
-            laplacian[support[a], support[a]] += 1.0
-            for b in range(count):
-                laplacian[support[a], support[b]] -= share
-    return laplacian
-
-
-@njit(cache=True)
 def cap_and_fill(plan: Array) -> None:
     rows, columns = plan.shape
     sums, missing_row = np.zeros(columns), np.empty(rows)
@@ -304,64 +102,90 @@ def entropic_gap(point: Array, plan: Array, scores: Array, levels: Array, potent
     return gap
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath={"nnan", "nsz", "reassoc"})
 def shift_rows(scores: Array) -> tuple[Array, Array]:
     batch, rows, columns = scores.shape
     shifted, lowest = np.empty(scores.shape), np.zeros(batch)
     for item in range(batch):
+        least = 0.0
         for i in range(rows):
-            largest = -np.inf
-            for j in range(columns):
-                largest = max(largest, scores[item, i, j])
+            row, target = scores[item, i], shifted[item, i]
+            largest = row[0]
+            for j in range(1, columns):
+                largest = max(largest, row[j])
             largest = np.rint(largest)
             for j in range(columns):
-                shifted[item, i, j] = scores[item, i, j] - largest
-                if shifted[item, i, j] > -np.inf:
-                    lowest[item] = min(lowest[item], shifted[item, i, j])
+                target[j] = row[j] - largest
+                least = min(least, target[j] if target[j] > -np.inf else 0.0)
+        lowest[item] = least
     return shifted, lowest
 
 
 @njit(cache=True)
 def scaled_point(factors: Array, scores: Array, left: Array, right: Array, cap: float) -> tuple[Array, float]:
     rows, columns = factors.shape
-    sums, missing, spare = np.zeros(columns), np.empty(rows), np.empty(columns)
+    point, sums = np.empty((rows, columns)), np.zeros(columns)
     for i in range(rows):
         for j in range(columns):
-            sums[j] += left[i] * factors[i, j] * right[j]
-    shrink, capacity, deficit = np.empty(columns), 0.0, 0.0
-    for j in range(columns):
-        shrink[j] = 1.0 / max(sums[j], 1.0)
-        spare[j] = max(0.0, 1.0 - sums[j])
-        capacity += spare[j]
+            point[i, j] = left[i] * factors[i, j] * right[j]
+            sums[j] += point[i, j]
+    shrink, spare = 1.0 / np.maximum(sums, 1.0), np.maximum(1.0 - sums, 0.0)
+    missing = np.empty(rows)
     for i in range(rows):
-        total = 0.0
-        for j in range(columns):
-            total += left[i] * factors[i, j] * right[j] * shrink[j]
-        missing[i] = max(0.0, 1.0 - total)
-        deficit += missing[i]
-    fill = 1.0 / capacity if deficit > 4e-16 * rows and capacity > 0.0 else 0.0
-    point, gap = np.empty((rows, columns)), 0.0
-    sums[:] = 0.0
+        missing[i] = max(0.0, 1.0 - _inner(point[i], shrink))
+    capacity = spare.sum()
+    fill = 1.0 / capacity if missing.sum() > 4e-16 * rows and capacity > 0.0 else 0.0
+    gap = 0.0
+    excess = np.empty(columns)
     for i in range(rows):
-        lowest, share = np.inf, missing[i] * fill
+        row = point[i]
+        change = _finish_row(row, shrink, spare, missing[i] * fill, excess)
+        if change < 1e-5:
+            gap += _nearly_optimal_row(row, excess)
+            continue
+        level, lowest = np.log(left[i]), np.inf
         for j in range(columns):
-            plan = left[i] * factors[i, j] * right[j]
-            entry = max(plan * shrink[j] + share * spare[j], TINY)
-            excess = entry / plan - 1.0 if plan > TINY else np.inf
-            if abs(excess) < 1e-5:
-                # ln(1 + x) to machine precision without calling the logarithm.
-                slope = excess - 0.5 * excess * excess + excess * excess * excess / 3.0
-            else:
-                slope = np.log(entry) - (scores[i, j] + np.log(right[j]) + np.log(left[i]))
-            point[i, j] = entry
-            sums[j] += entry
-            gap += entry * slope
+            slope = np.log(row[j]) - (scores[i, j] + np.log(right[j]) + level)
+            gap += row[j] * slope
             lowest = min(lowest, slope)
         gap -= lowest
     if cap < np.inf:
         for j in range(columns):
-            gap -= np.log(right[j]) * max(0.0, 1.0 - sums[j])
+            gap -= np.log(right[j]) * max(0.0, 1.0 - point[:, j].sum())
     return point, gap
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _inner(first: Array, second: Array) -> float:
+    total = 0.0
+    for j in range(first.size):
+        total += first[j] * second[j]
+    return total
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _finish_row(row: Array, shrink: Array, spare: Array, share: float, excess: Array) -> float:
+    """Cap and fill one row; return its largest relative change, and all of them in `excess`."""
+    largest = 0.0
+    for j in range(row.size):
+        entry = max(row[j] * shrink[j] + share * spare[j], TINY)
+        # Below TINY the change is said to be large, and the caller takes logarithms instead.
+        excess[j] = entry / max(row[j], TINY * 1e-5) - 1.0
+        row[j] = entry
+        largest = max(largest, abs(excess[j]))
+    return largest
+
+
+@njit(cache=True, fastmath={"reassoc", "contract"})
+def _nearly_optimal_row(row: Array, excess: Array) -> float:
+    """The row's part of the gap, with ln(1 + x) to machine precision and no logarithm."""
+    total, lowest = 0.0, np.inf
+    for j in range(row.size):
+        x = excess[j]
+        slope = x * (1.0 - x * (0.5 - x / 3.0))
+        total += row[j] * slope
+        lowest = min(lowest, slope)
+    return total - lowest
 
 
 @njit(cache=True)

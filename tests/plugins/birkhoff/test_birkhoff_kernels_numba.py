@@ -5,11 +5,14 @@ import pytest
 from osp_birkhoff import kernels_numba, kernels_numpy
 from osp_birkhoff.cycles import kernels_numba as cycles_numba
 from osp_birkhoff.cycles import kernels_numpy as cycles_numpy
+from osp_birkhoff.newton import kernels_numba as newton_numba
+from osp_birkhoff.newton import kernels_numpy as newton_numpy
 
 import osp_core as osp
 from osp_core import kernels
 
 TWINS = kernels_numba, kernels_numpy
+NEWTON_TWINS = newton_numba, newton_numpy
 SHAPES = [(1, 1), (2, 2), (6, 6), (3, 7), (20, 20)]
 
 
@@ -33,12 +36,30 @@ def test_sweeps_agree(shape):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("scale", [0.1, 2.0])
+def test_points_of_scaled_matrices_agree(shape, scale):
+    cap = np.inf if shape[0] == shape[1] else 1.0
+    scores = scale * np.random.default_rng(3).standard_normal((2, *shape))
+    shifted, lowest = kernels_numba.shift_rows(scores)
+    assert np.array_equal(shifted, kernels_numpy.shift_rows(scores)[0])
+    assert np.array_equal(lowest, kernels_numpy.shift_rows(scores)[1])
+    factors = np.exp(shifted)
+    left, right, errors, _ = kernels_numpy.sinkhorn(factors, cap, 1e-9, 4000)
+    assert errors.max() <= 1e-9
+    results = [module.scaled_point(factors[0], shifted[0], left[0], right[0], cap) for module in TWINS]
+    assert np.abs(results[0][0] - results[1][0]).max() <= 1e-14
+    assert results[0][1] == pytest.approx(results[1][1], rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", ["softmax_rows", "sparsemax_rows"])
 def test_row_conjugates_agree(shape, name):
     scores, _ = problem(*shape, masked=True)
     potentials = np.random.default_rng(1).standard_normal(shape[1])
     for guess in (np.inf, 0.0, -50.0):
-        results = [getattr(module, name)(scores, potentials, np.full(shape[0], guess)) for module in TWINS]
+        results = [
+            getattr(module, name)(scores, potentials, np.full(shape[0], guess)) for module in NEWTON_TWINS
+        ]
         for compiled, reference in zip(*results, strict=True):
             assert np.allclose(compiled, reference, atol=1e-12)
 
@@ -51,7 +72,7 @@ def test_newton_agrees(shape, name, masked):
         masked = False  # nothing would be left of the diagonal
     scores, floor = problem(*shape, masked=masked)
     start = np.zeros(shape[1])
-    compiled, reference = (getattr(module, name)(scores, start, floor, 1e-14, 100) for module in TWINS)
+    compiled, reference = (getattr(module, name)(scores, start, floor, 1e-14, 100) for module in NEWTON_TWINS)
     assert np.abs(compiled[0] - reference[0]).max() <= 1e-11
     assert compiled[3] <= 1e-12
     assert reference[3] <= 1e-12

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from osp_core.errors import Array
 
-SMALL = 64
+SMALL = 100
 """Up to this many columns the compiled twin is faster; beyond, LAPACK is worth its overhead."""
 SHORTEST_STEP = 1e-12
 CLOSE = 1e-12

@@ -1,0 +1,1 @@
+"""Newton's method on the dual of transport problems."""
