@@ -56,14 +56,6 @@ class NetworkxOracle:
         self._attributes: list[dict[str, Any]] = [self.graph.edges[edge] for edge in edges]
         self._rows = rows
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> NetworkxOracle:
-        copy = object.__new__(NetworkxOracle)
-        copy.graph, copy._cells, copy._rows = self.graph.copy(), self._cells, self._rows
-        copy._attributes = [
-            copy.graph.edges[int(i), self._rows + int(j)] for i, j in zip(*self._cells, strict=True)
-        ]
-        return copy
-
     def assign(self, costs: Array) -> NDArray[np.intp]:
         from networkx.algorithms.bipartite import minimum_weight_full_matching
 

@@ -1,5 +1,7 @@
 """The networkx back end gives the answers of the scipy back end; graphs may come from networkx."""
 
+import copy
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -38,6 +40,15 @@ def test_the_graph_is_built_once_and_reweighted():
     space.lmo(-np.arange(16.0))
     assert space._oracle.graph is graph
     assert graph.edges[0, 5]["weight"] == -1.0
+
+
+def test_a_deep_copy_has_a_graph_of_its_own():
+    space = osp.make_space("birkhoff", n=3, backend="networkx")
+    twin = copy.deepcopy(space)
+    cost = np.array([5.0, 1, 9, 2, 7, 3, 8, 6, 4])
+    assert np.array_equal(twin.lmo(cost), space.lmo(cost))
+    assert np.array_equal(twin.lmo(-cost), osp.make_space("birkhoff", n=3).lmo(-cost))
+    assert space._oracle.graph.edges[0, 3]["weight"] == 5.0
 
 
 def test_decoding_does_not_depend_on_the_back_end():
