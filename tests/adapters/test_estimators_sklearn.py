@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 
@@ -57,7 +58,9 @@ ESTIMATORS = [
 
 
 @pytest.mark.filterwarnings("ignore")  # the checks provoke warnings on purpose and look at them themselves
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.parametrize(
+    "estimator", ESTIMATORS, ids=lambda estimator: re.sub(r" at 0x\w+", "", str(estimator))
+)
 def test_passes_the_checks_of_scikit_learn(estimator):
     expected = EXPECTED_FAILURES.get(estimator.space, {})
     results = check_estimator(estimator, on_fail=None, on_skip=None, expected_failed_checks=expected)
