@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import harness  # sets the number of threads before numpy loads
 
-FAMILIES = ("birkhoff", "sorting", "matroids")
+FAMILIES = ("birkhoff", "sorting", "matroids", "polytope")
 
 
 def main() -> None:

@@ -12,6 +12,8 @@ import argparse
 
 import cvxpy as cp
 import numpy as np
+import pyepo_baseline
+from shortest_paths import TwoStage
 
 import osp_core as osp
 
@@ -52,23 +54,25 @@ def compare(number=300, seed=0, degree=1):
         learner=osp.PolyakOGD(diameter=50.0),
         seed=seed,
     )
-    gram, moment = 1e-3 * np.eye(N_FEATURES + 1), np.zeros(N_FEATURES + 1)
+    rivals = {"two-stage": TwoStage(N_FEATURES + 1)}
+    if not pyepo_baseline.REASON:
+        rivals["PyEPO, SPO+"] = pyepo_baseline.SpoPlus(N_FEATURES + 1)
     regrets, solves = [], 0
     for context, features, values in rounds(number, seed, degree):
         instance = space.at(context)
         best = float(values @ instance.lmo(-values))
         greedy = instance.lmo(-(features @ ours.learner.weights))  # best for the scores, not randomised
-        two_stage = instance.lmo(-(features @ np.linalg.solve(gram, moment)))
+        others = [rival.play(instance, features) for rival in rivals.values()]
         before = instance.solves
         record = ours.step(features, -values, context=context)
         solves += instance.solves - before
         untrained = instance.lmo(-np.ones(N_ITEMS))
-        regrets.append(
-            [record.expected_loss, *(best - float(values @ y) for y in (greedy, two_stage, untrained))]
-        )
-        gram, moment = gram + features.T @ features, moment + features.T @ values
+        gains = [float(values @ y) for y in (greedy, *others, untrained)]
+        regrets.append([record.expected_loss, *(best - gain for gain in gains)])
+        for rival in rivals.values():
+            rival.learn(instance, features, -values)
     late = np.array(regrets)[number // 2 :].mean(axis=0)
-    names = ("online, played", "online, greedy", "two-stage", "untrained")
+    names = ("online, played", "online, greedy", *rivals, "untrained")
     return dict(zip(names, late.tolist(), strict=True)) | {"branch and bound a round": solves / number}
 
 
@@ -78,6 +82,7 @@ def main():
     )
     parser.add_argument("--rounds", type=int, default=300)
     arguments = parser.parse_args()
+    print(pyepo_baseline.REASON)
     for degree in (1, 4):
         print(f"values of degree {degree}:")
         for name, number in compare(arguments.rounds, degree=degree).items():

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+import pyepo_baseline
 
 import osp_core as osp
 
@@ -80,13 +81,13 @@ def rounds(number, seed, degree):
 class TwoStage:
     """The usual way: predict every cost by least squares, then solve for the predicted costs."""
 
-    def __init__(self):
-        self.gram, self.moment = 1e-3 * np.eye(N_FEATURES + 1), np.zeros(N_FEATURES + 1)
+    def __init__(self, n_features):
+        self.gram, self.moment = 1e-3 * np.eye(n_features), np.zeros(n_features)
 
     def play(self, space, features):
         return space.lmo(features @ np.linalg.solve(self.gram, self.moment))
 
-    def learn(self, features, costs):
+    def learn(self, space, features, costs):
         self.gram += features.T @ features
         self.moment += features.T @ costs
 
@@ -94,7 +95,7 @@ class TwoStage:
 def compare(number=400, seed=0, degree=1):
     """Return the average regret over the second half of the rounds, of everybody who chooses a path.
 
-    "played" is the randomised play that the guarantee is about, "greedy" the best path for the learned scores.
+    "played" is the randomised play that the guarantee is about, "greedy" the best path for the scores.
     """
     space = GridPaths(4, 4)
     ours = osp.OnlinePredictor(
@@ -106,19 +107,23 @@ def compare(number=400, seed=0, degree=1):
         learner=osp.PolyakOGD(diameter=50.0),
         seed=seed,
     )
-    two_stage, regrets = TwoStage(), []
+    rivals = {"two-stage": TwoStage(N_FEATURES + 1)}
+    if not pyepo_baseline.REASON:
+        rivals["PyEPO, SPO+"] = pyepo_baseline.SpoPlus(N_FEATURES + 1)
+    regrets = []
     for grid, features, costs in rounds(number, seed, degree):
         instance = space.at(grid)
         best = float(costs @ instance.lmo(costs))
         greedy = instance.lmo(-(features @ ours.learner.weights))
         record = ours.step(features, costs, context=grid)
-        others = [greedy, two_stage.play(instance, features), instance.lmo(np.zeros(instance.dim))]
+        others = [greedy, *(rival.play(instance, features) for rival in rivals.values())]
+        others.append(instance.lmo(np.zeros(instance.dim)))
         regrets.append([record.expected_loss, *(float(costs @ path) - best for path in others)])
-        two_stage.learn(features, costs)
+        for rival in rivals.values():
+            rival.learn(instance, features, costs)
     late = np.array(regrets)[number // 2 :].mean(axis=0)
-    return dict(
-        zip(("online, played", "online, greedy", "two-stage", "untrained"), late.tolist(), strict=True)
-    )
+    names = ("online, played", "online, greedy", *rivals, "untrained")
+    return dict(zip(names, late.tolist(), strict=True))
 
 
 def main():
@@ -127,6 +132,7 @@ def main():
     )
     parser.add_argument("--rounds", type=int, default=1000)
     arguments = parser.parse_args()
+    print(pyepo_baseline.REASON)
     for degree in (1, 4):
         print(f"costs of degree {degree}:")
         for name, regret in compare(arguments.rounds, degree=degree).items():

@@ -29,6 +29,7 @@ def project_on_hull(
         known, calls = lmo(-point), 1
         cache.add(known)
     combination = ConvexCombination(known[np.newaxis], np.ones(1))
+    offered: set[bytes] = set()
     for _ in range(_ROUNDS):
         for vertex in combination.vertices:
             cache.add(vertex)  # what is in use must not be forgotten
@@ -37,8 +38,9 @@ def project_on_hull(
         vertex, calls = lmo(slope), calls + 1
         gap = max(result.gap, float(slope @ (result.point - vertex)))
         enough = tol * (1.0 + 0.5 * float(result.point @ result.point))
-        if gap <= enough or not _is_better(slope, vertex, _recalled(cache, slope)):
-            break
+        if gap <= enough or vertex.tobytes() in offered:
+            break  # what the oracle offers twice cannot be used in floating point
+        offered.add(vertex.tobytes())
         cache.add(vertex)
     status = Status.OPTIMAL if gap <= tol * (1.0 + 0.5 * float(slope @ slope)) else Status.STALLED
     return Prediction(result.point, combination, gap, status, calls)
@@ -48,8 +50,3 @@ def _recalled(cache: VertexCache, cost: Array) -> Array:
     vertex = cache.cheapest(cost)
     assert vertex is not None
     return vertex
-
-
-def _is_better(cost: Array, vertex: Array, known: Array) -> bool:
-    """Whether the oracle's point is cheaper than the best known one by more than rounding."""
-    return float(cost @ (known - vertex)) > 1e-15 * float(np.abs(cost) @ (np.abs(vertex) + np.abs(known)))
