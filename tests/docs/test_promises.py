@@ -70,6 +70,16 @@ def test_the_rows_of_the_lowest_versions_pin_every_lower_bound():
     assert pins == {full_version(floor) for floor in floors}
 
 
+@pytest.mark.parametrize("package", ["networkx", "cvxpy", "numba"])
+def test_the_rows_of_a_back_end_run_every_test_that_needs_it(package):
+    tox = configparser.ConfigParser(interpolation=None)
+    tox.read(ROOT / "tox.ini", encoding="utf-8")
+    roots = [ROOT / path for path in tox["tests"]["of_back_ends"].split()]
+    needing = sorted((ROOT / "tests").rglob(f"*_{package}.py"))
+    assert needing
+    assert [path for path in needing if not any(path.is_relative_to(root) for root in roots)] == []
+
+
 def full_version(pin):
     """numpy==1.26 and numpy==1.26.0 are the same."""
     name, _, version = pin.partition("==")
