@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from osp_core import kernels
+from osp_core.adapters import kernels_numpy
+from osp_core.adapters.kernels_numpy import RELATIVE_SPREAD, SMALLEST_SPREAD
 from osp_core.errors import Array, InvalidInputError, as_positive
 
 LARGEST = 1e100  # squares of larger entries leave the range of float64
-SMALLEST_SPREAD = 1e-50
-RELATIVE_SPREAD = 1e-10  # a column that varies less than this is constant up to rounding
 
 Undo = Callable[[], None]
 
@@ -33,7 +34,7 @@ class Scaling(ABC):
     """
 
     def __init__(self, n_features: int, *, intercept: bool = True) -> None:
-        self.n_features, self.intercept = n_features, intercept
+        self.n_features, self.intercept = n_features, bool(intercept)
 
     @property
     def width(self) -> int:
@@ -115,14 +116,12 @@ class StandardScaling(Scaling):
 
     def observe(self, x: Any) -> Undo:
         before = self.count, self.mean, self.squares, self.factors
-        for row in _dense(_as_rows(x)):
-            check_size(row)
+        compiled = kernels.load("osp_core.adapters")
+        for row in np.array(_dense(_as_rows(x))):  # a copy: one kind of array for the compiled code
+            _refuse_beyond_range(compiled.largest(row))
             # New arrays, not in place: the old ones are what an undo goes back to.
             self.count += 1
-            difference = row - self.mean
-            self.mean = self.mean + difference / self.count
-            self.squares = self.squares + difference * (row - self.mean)
-        self.factors = _inverse(np.sqrt(self.squares / self.count), np.abs(self.mean))
+            self.mean, self.squares, self.factors = compiled.observe(row, self.count, self.mean, self.squares)
         return lambda: self._restore(before)
 
     def _restore(self, before: tuple[int, Array, Array, Array]) -> None:
@@ -144,15 +143,10 @@ class StandardScaling(Scaling):
         return _unit(scaled)
 
     def row(self, x: Any) -> Any:
-        dense = _dense(x)[0] if _is_sparse(x) else x
-        check_size(dense)
-        scaled = np.empty(self.width)
-        scaled[0] = 1.0
-        features = scaled[self.intercept :]
-        np.subtract(dense, self.mean, out=features)
-        features *= self.factors
-        norm = float(np.sqrt(scaled @ scaled))
-        return scaled / norm if norm > 0 else scaled
+        dense = _dense(x)[0] if _is_sparse(x) else np.array(x, dtype=np.float64)
+        compiled = kernels.load("osp_core.adapters")
+        _refuse_beyond_range(compiled.largest(dense))
+        return compiled.standardise(dense, self.mean, self.factors, self.intercept)
 
 
 class SparseStandardScaling(Scaling):
@@ -228,10 +222,14 @@ def row_norms(X: Any) -> Array:
 
 def check_size(values: Array) -> None:
     """Refuse entries that are not finite, or so large that their squares are not."""
-    if values.size and not np.abs(values).max() <= LARGEST:  # also catches NaN
+    _refuse_beyond_range(kernels_numpy.largest(values))
+
+
+def _refuse_beyond_range(largest: float) -> None:
+    if not largest <= LARGEST:  # also catches NaN
         raise InvalidInputError(
-            f"An input has an entry of size {np.abs(values).max():.3g}; they must be finite and at most "
-            f"{LARGEST:g}. Remove or impute such rows, or change the unit of the feature."
+            f"An input has an entry of size {largest:.3g}; they must be finite and at most {LARGEST:g}. "
+            "Remove or impute such rows, or change the unit of the feature."
         )
 
 

@@ -170,7 +170,9 @@ class OnlineOrdinalClassifier(OnlineClassifier):
         Ψ of the ordinal chain; GibbsEntropy(1) by default.
     learner
         A registered name or an OnlineLearner, which is copied; OGD with the step of the theorem by default.
-    loss_scale, scale, feature_bound, intercept, average, hash_features, seed
+    average
+        "online-to-batch" predicts with the average of the iterates, None with the last one.
+    loss_scale, scale, feature_bound, intercept, hash_features, seed
         As in `OnlineClassifier`.
     """
 
@@ -185,7 +187,7 @@ class OnlineOrdinalClassifier(OnlineClassifier):
         scale: str = "standard",
         feature_bound: float | None = None,
         intercept: bool = True,
-        average: str | None = None,
+        average: str | None = "online-to-batch",
         hash_features: int | None = None,
         seed: int | None = None,
     ) -> None:
@@ -235,7 +237,9 @@ class OnlineMultilabelClassifier(_Model, base.MultiLabelClassifier):
         Ψ; BinaryEntropy(1), a sigmoid per label, by default, and SquaredNorm(1) where k is given.
     learner
         A registered name or an OnlineLearner, which is copied; OGD with the step of the theorem by default.
-    loss_scale, scale, feature_bound, intercept, average, hash_features, seed
+    average
+        "online-to-batch" predicts with the average of the iterates, None with the last one.
+    loss_scale, scale, feature_bound, intercept, hash_features, seed
         As in `OnlineClassifier`.
     """
 
@@ -248,7 +252,7 @@ class OnlineMultilabelClassifier(_Model, base.MultiLabelClassifier):
         scale: str = "standard",
         feature_bound: float | None = None,
         intercept: bool = True,
-        average: str | None = None,
+        average: str | None = "online-to-batch",
         hash_features: int | None = None,
         seed: int | None = None,
     ) -> None:

@@ -64,6 +64,9 @@ class OnlineEstimator(TransformerMixin, BaseEstimator):
     def _default_learner(self) -> str:
         return "ogd"
 
+    def _average(self) -> str | None:
+        return self.average
+
     def _settings(self) -> Settings:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return Settings(
@@ -72,7 +75,7 @@ class OnlineEstimator(TransformerMixin, BaseEstimator):
             self.scale,
             self.feature_bound,
             bool(self.fit_intercept),
-            self.average,
+            self._average(),
             seed,
         )
 

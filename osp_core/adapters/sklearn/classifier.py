@@ -9,6 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from osp_core.adapters._engine import ONLINE_TO_BATCH
 from osp_core.adapters.sklearn.base import OnlineEstimator, check_unseen
 from osp_core.errors import Array, InvalidInputError
 from osp_core.registry import make_space
@@ -39,8 +40,10 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
     feature_bound : float, optional
         C, with scale="bound" only.
     fit_intercept : bool
-    average : None or "online-to-batch"
-        Predict with W̄, the average of the iterates, which is what the risk bound is about.
+    average : {"auto", "online-to-batch"} or None
+        "online-to-batch" predicts with W̄, the average of the iterates, which is what the risk bound is about;
+        None with the last iterate. "auto" does what did best: W̄ on ordinal classes, which are noisy, and the
+        last iterate on the simplex.
     epochs : int
         Passes of `fit` over the rows, always in the order given. The guarantee is about the first.
     unseen : {"error", "grow", "ignore"}
@@ -69,7 +72,7 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         scale: str = "standard",
         feature_bound: float | None = None,
         fit_intercept: bool = True,
-        average: str | None = None,
+        average: str | None = "auto",
         epochs: int = 1,
         unseen: str = "error",
         random_state: Any = None,
@@ -171,6 +174,11 @@ class OnlineClassifier(ClassifierMixin, OnlineEstimator):
         if self.psi is not None or not self._is_ordinal:
             return self.psi
         return GibbsEntropy(1.0)
+
+    def _average(self) -> str | None:
+        if self.average != "auto":
+            return self.average
+        return ONLINE_TO_BATCH if self._is_ordinal else None
 
     def _default_learner(self) -> str:
         return "ogd" if self._is_ordinal else "polyak_ogd"

@@ -33,7 +33,9 @@ class OnlineMultilabelClassifier(ClassifierMixin, OnlineEstimator):
         k-subsets. SquaredNorm clips: probabilities are then exactly 0 or 1 where the scores are sure.
     learner : str or OnlineLearner, optional
         A registered name or an object, which is copied; OGD with the step of the theorem by default.
-    loss_scale, scale, feature_bound, fit_intercept, average, epochs, random_state
+    average : "online-to-batch" or None
+        Predict with W̄, the average of the iterates, by default; None predicts with the last iterate.
+    loss_scale, scale, feature_bound, fit_intercept, epochs, random_state
         As in `OnlineClassifier`.
 
     Attributes
@@ -60,7 +62,7 @@ class OnlineMultilabelClassifier(ClassifierMixin, OnlineEstimator):
         scale: str = "standard",
         feature_bound: float | None = None,
         fit_intercept: bool = True,
-        average: str | None = None,
+        average: str | None = "online-to-batch",
         epochs: int = 1,
         random_state: Any = None,
     ) -> None:
