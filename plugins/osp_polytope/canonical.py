@@ -13,6 +13,7 @@ import numpy as np
 from osp_core.errors import Array, InvalidInputError
 from osp_polytope.errors import InfeasibleError, NotPolyhedralError, UnsetParameterError
 
+_SMALL = 100_000  # entries of a matrix that is kept dense
 _INTEGRAL = 1e-9  # bounds of integer columns are rounded inwards, but for rounding
 
 
@@ -55,9 +56,38 @@ class StandardForm:
         hidden[len(self.low) - self.n_slacks :] = False
         return hidden
 
+    @cached_property
+    def _rows(self) -> Any:
+        """The matrix in the form whose products are fastest: dense while it is small."""
+        return self.matrix.toarray() if np.prod(self.matrix.shape) <= _SMALL else self.matrix.tocsr()
+
+    @cached_property
+    def _columns(self) -> Any:
+        return self._rows.T if isinstance(self._rows, np.ndarray) else self.matrix.T.tocsr()
+
+    @cached_property
+    def _is_selection(self) -> bool:
+        return self.column_of is not None and len(np.unique(self.column_of)) == len(self.column_of)
+
+    def row_sums(self, x: Array) -> Array:
+        """Ax."""
+        return np.asarray(self._rows @ x)
+
+    def column_sums(self, multipliers: Array) -> Array:
+        """Aᵀπ."""
+        return np.asarray(self._columns @ multipliers)
+
+    def read(self, x: Array) -> Array:
+        """The outputs of columns x."""
+        return x[self.column_of] if self.column_of is not None else self.outputs @ x + self.offset
+
     def lift_cost(self, cost: Array) -> Array:
         """The cost of the columns for a cost of the outputs."""
-        return np.asarray(self.outputs.T @ cost)
+        if not self._is_selection:
+            return np.asarray(self.outputs.T @ cost)
+        lifted = np.zeros(len(self.low))
+        lifted[self.column_of] = cost
+        return lifted
 
     def lift(self, y: Array) -> Array | None:
         """The columns of an output; None when auxiliary columns leave it open."""
@@ -69,13 +99,13 @@ class StandardForm:
         if self.n_slacks:
             # The last rows are the inequalities, one slack each.
             inequalities = slice(len(self.rhs) - self.n_slacks, None)
-            x[start:] = (self.rhs - self.matrix @ x)[inequalities]
+            x[start:] = (self.rhs - self.row_sums(x))[inequalities]
         return x
 
     def violation(self, x: Array) -> float:
         """By how much x misses the equations and the bounds."""
         bounds = max(float((self.low - x).max(initial=0.0)), float((x - self.high).max(initial=0.0)))
-        return max(bounds, float(np.abs(self.matrix @ x - self.rhs).max(initial=0.0)))
+        return max(bounds, float(np.abs(self.row_sums(x) - self.rhs).max(initial=0.0)))
 
     def relaxed(self) -> StandardForm:
         """The same without integrality."""

@@ -59,7 +59,7 @@ class IntegerProgram:
         return self._output(self._model.solve(lifted / size if size > 0 else lifted))
 
     def _output(self, x: Array) -> Array:
-        y = self.form.outputs @ x + self.form.offset
+        y = self.form.read(x)
         rounded = np.round(y) + 0.0
         if np.abs(y - rounded).max(initial=0.0) > _INTEGRAL * (1.0 + np.abs(y).max(initial=0.0)):
             raise SolverError("HiGHS returned a point that is not integral. Rescale the constraints.")

@@ -79,7 +79,7 @@ class LinearProgram:
         for _ in range(4):
             answer = self._model.solve(current)
             # Costs may be replaced by reduced costs: on Ax = b they differ by a constant.
-            reduced = current - self.form.matrix.T @ answer.multipliers
+            reduced = current - self.form.column_sums(answer.multipliers)
             largest = float(np.abs(answer.multipliers).max(initial=0.0))
             noise = _NOISE * (float(np.abs(current).max(initial=0.0)) + largest * self._column_size)
             wrong = self._wrong_sign(answer.x, reduced)
@@ -131,7 +131,7 @@ class LinearProgram:
         return y
 
     def _read(self, x: Array) -> Array:
-        return snap(self.form.outputs @ x + self.form.offset)
+        return snap(self.form.read(x))
 
     def _refined(self, x: Array) -> Array:
         """Verify that x is basic, and solve for its free columns again to full precision."""
