@@ -14,16 +14,18 @@ from osp_core.targets import AffineLoss
 def examples(backend: str = "highs") -> tuple[OutputSpace, ...]:
     """Small instances that predict with the given solver; integer sets only for "highs"."""
     entropy = NegativeEntropy(1.0) if backend != "osqp" else SquaredNorm(2.0)
-    linear = (
-        _simplex(backend, psi=entropy, norm=1.0),
-        _matchings(backend),
-        _schedules(backend),
-        _diamond(backend),
-        _segment(backend),
-    )
+    linear = (_simplex(backend, psi=entropy, norm=1.0), _schedules(backend), _diamond(backend))
     if backend != "highs":
         return linear
-    return (*linear, _knapsack(), _knapsack(psi=BinaryEntropy(0.5), norm=1.0), _shares(), _trees())
+    return (
+        *linear,
+        _matchings(backend),
+        _segment(backend),
+        _knapsack(),
+        _knapsack(psi=BinaryEntropy(0.5), norm=1.0),
+        _shares(),
+        _trees(),
+    )
 
 
 def _polytope(constraints: Any, variable: Any, **options: Any) -> OutputSpace:
