@@ -197,7 +197,7 @@ def _cvxpy(scores: Array) -> Peer:
 
     def solve() -> Any:
         target.value = scores
-        problem.solve(solver=cp.OSQP)
+        problem.solve(solver=cp.OSQP, warm_start=False)
         return plan.value
 
     return solve
