@@ -237,7 +237,9 @@ def _standard_form(data: Mapping[str, Any], first: int) -> StandardForm:
     high = np.maximum(low, high)
     equal_matrix, upper_matrix = equal[0][:, keep], upper[0][:, keep]
     n_slacks = upper_matrix.shape[0]
-    slacks = sparse.vstack([sparse.csr_array((equal_matrix.shape[0], n_slacks)), sparse.eye_array(n_slacks)])
+    slacks = sparse.vstack(
+        [sparse.csr_array((equal_matrix.shape[0], n_slacks)), sparse.csr_array(sparse.identity(n_slacks))]
+    )
     matrix = sparse.hstack([sparse.vstack([equal_matrix, upper_matrix]), slacks], format="csc")
     matrix.sort_indices()
     return StandardForm(
@@ -290,7 +292,7 @@ def _read_outputs(equal: tuple[Any, Array], flat: Any) -> tuple[Any, Array, tupl
     order = np.argsort(copies[defining].indices)
     factor = -1.0 / copies[defining].data[order]
     definition = rows[defining][order]
-    outputs = sparse.csr_array(sparse.diags_array(factor) @ definition)
+    outputs = sparse.csr_array(sparse.csr_array(sparse.diags(factor)) @ definition)
     return outputs, -factor * rhs[defining][order] + 0.0, (rows[~defining], rhs[~defining])
 
 
