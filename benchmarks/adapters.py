@@ -1,13 +1,12 @@
-"""Rounds per second of the native API and of the adapters, next to river and scikit-learn on the same streams.
+"""Rounds per second of the native API and of the river adapter, next to river on the same streams.
 
-One round is a prediction before learning. Runs are interleaved and repeated, because ratios are what counts and the
+One round is a prediction before learning. Contestants take turns, because ratios are what counts and the
 machine may be shared: ``python benchmarks/adapters.py [repeats]``.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import sys
 import time
@@ -15,9 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ.setdefault(_variable, "1")  # before numpy is imported
-
+import harness  # noqa: F401 — one thread, set before numpy is imported
 import numpy as np
 from river import linear_model, multiclass, preprocessing
 from river.datasets import ImageSegments
