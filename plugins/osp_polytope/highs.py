@@ -56,9 +56,7 @@ class HighspyModel:
             self._highs = _load(self.form, _SIMPLEX)
             self._run(cost, bounds)
         solution = self._highs.getSolution()
-        variables = np.asarray(self._highs.getBasicVariables()[1])
-        basic = np.zeros(len(self._columns), dtype=bool)
-        basic[variables[variables >= 0]] = True
+        basic = _basic_columns(self._highs, len(self._columns))
         answer = Basic(np.array(solution.col_value), np.array(solution.row_dual), basic)
         if bounds is not None:
             self._highs.changeColsBounds(len(self._columns), self._columns, self.form.low, self.form.high)
@@ -187,6 +185,17 @@ def _load(form: StandardForm, options: dict[str, Any]) -> Any:
     if highs.passModel(model) == highspy.HighsStatus.kError:
         raise SolverError("HiGHS refused the model; are there very large or very small coefficients?")
     return highs
+
+
+def _basic_columns(highs: Any, count: int) -> Any:
+    if not hasattr(highs, "getBasicVariables"):  # before highspy 1.8: slower
+        import highspy
+
+        return np.array([status == highspy.HighsBasisStatus.kBasic for status in highs.getBasis().col_status])
+    variables = np.asarray(highs.getBasicVariables()[1])
+    basic = np.zeros(count, dtype=bool)
+    basic[variables[variables >= 0]] = True
+    return basic
 
 
 def _is_optimal(highs: Any) -> bool:
