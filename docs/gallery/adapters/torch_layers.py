@@ -169,7 +169,7 @@ def main() -> None:
         axis.set(title=table[0][0], xlabel="step", ylabel="Fenchel–Young loss")
     lines += [
         "",
-        "Score: concordance with the true ranking (1 − alignment loss); 1 − relative regret of the paths chosen.",
+        "Score: concordance with the true ranking (1 − alignment loss); 1 − relative regret of the paths.",
         "Decoded accuracy: how often the best item is found; share of the edges of the best path.",
         "",
         "![loss over steps](torch_layers.svg)",
