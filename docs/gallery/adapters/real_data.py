@@ -25,6 +25,7 @@ from river.datasets import ImageSegments, Yeast
 from scipy.optimize import linear_sum_assignment
 from sklearn.datasets import load_digits
 from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import osp_core as osp
@@ -120,22 +121,27 @@ def hamming_play(model: Any) -> Play:
     return play
 
 
-def distance_play(model: Any) -> Play:
+def distance_play(model: Any, levels: Sequence[int]) -> Play:
+    """Answers are rounded and kept within the levels there are."""
+
     def play(x: Any, y: Any) -> float:
         said = model.predict_one(x)
         model.learn_one(x, y)
-        return abs((0 if said is None else round(said)) - y)
+        return abs(min(levels[-1], max(levels[0], 0 if said is None else round(said))) - y)
 
     return play
 
 
 def refitted_play(make: Callable[[], Any], every: int) -> Play:
-    """An offline model, fitted anew to all rows so far every so many rounds."""
+    """An offline model, fitted anew to all rows so far every so many rounds; at first the median so far."""
     rows, answers, model = [], [], []
 
     def play(x: Any, y: Any) -> float:
         row = list(x.values())
-        said = float(model[0].predict(np.array([row]))[0]) if model else 0.0
+        if model:
+            said = float(model[0].predict(np.array([row]))[0])
+        else:
+            said = float(sorted(answers)[len(answers) // 2]) if answers else 0.0
         rows.append(row)
         answers.append(y)
         if len(rows) % every == 0 and len(set(answers)) > 1:
@@ -182,7 +188,7 @@ def multilabel() -> Iterator[Entry]:
     )
     for name, model in {
         "ClassifierChain of logistic": multioutput.ClassifierChain(linear_model.LogisticRegression()),
-        "ProbabilisticClassifierChain, sampled": multioutput.MonteCarloClassifierChain(
+        "MonteCarloClassifierChain of logistic": multioutput.MonteCarloClassifierChain(
             linear_model.LogisticRegression(), m=5, seed=0
         ),
     }.items():
@@ -198,6 +204,9 @@ def ordinal() -> Iterator[Entry]:
     import skordinal.datasets
     from skordinal.classifiers import LogisticAT
 
+    def scaled() -> Any:
+        return make_pipeline(StandardScaler(), LogisticAT())
+
     for data in ("esl", "lev", "swd", "era"):
         X, y = getattr(skordinal.datasets, f"load_{data}")(return_X_y=True)
         order = np.random.default_rng(0).permutation(len(y))
@@ -206,22 +215,25 @@ def ordinal() -> Iterator[Entry]:
             for row in order
         ]
         name = data.upper()
-        model = ours.OnlineOrdinalClassifier(categories=tuple(sorted({y for _, y in rounds})))
-        yield measure(name, "OnlineOrdinalClassifier (river)", rounds, distance_play(model))
+        levels = sorted({y for _, y in rounds})
+        model = ours.OnlineOrdinalClassifier(categories=tuple(levels))
+        yield measure(name, "OnlineOrdinalClassifier (river)", rounds, distance_play(model, levels))
         scaler = preprocessing.StandardScaler
         yield measure(
             name,
             "river StandardScaler | SoftmaxRegression",
             rounds,
-            distance_play(scaler() | linear_model.SoftmaxRegression()),
+            distance_play(scaler() | linear_model.SoftmaxRegression(), levels),
         )
         yield measure(
             name,
             "river StandardScaler | LinearRegression, rounded",
             rounds,
-            distance_play(scaler() | linear_model.LinearRegression()),
+            distance_play(scaler() | linear_model.LinearRegression(), levels),
         )
-        yield measure(name, "skordinal LogisticAT, refitted every 50", rounds, refitted_play(LogisticAT, 50))
+        yield measure(
+            name, "skordinal scaled LogisticAT, refitted every 25", rounds, refitted_play(scaled, 25)
+        )
 
 
 def matching() -> Iterator[Entry]:
