@@ -29,6 +29,9 @@ collect_ignore_glob = [
     f"*_{suffix}.py" for suffix, package in NEEDS.items() if importlib.util.find_spec(package) is None
 ]
 
+if not any(importlib.util.find_spec(library) for library in ("pandas", "polars")):
+    collect_ignore_glob.append("*test_frames_sklearn.py")
+
 settings.register_profile(
     "quick", max_examples=25, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
