@@ -252,19 +252,25 @@ def _decomposition(n: int) -> Case:
 
 
 def _pypi_birkhoff(matrix: Array) -> Peer:
-    """The package is written for networkx 1 and numpy 1: give it back the names it misses."""
+    """The package is written for networkx 1 and numpy 1: give it back what it misses."""
     import networkx
     from networkx.algorithms import bipartite
 
     def from_numpy_matrix(array: Any) -> Any:
         return networkx.from_numpy_array(np.asarray(array))
 
+    def to_permutation_matrix(matches: dict[int, int]) -> Array:
+        permutation = np.zeros((len(matches), len(matches)))
+        permutation[list(matches), list(matches.values())] = 1.0
+        return permutation
+
     networkx.from_numpy_matrix = from_numpy_matrix
     networkx.bipartite = bipartite
     vars(np)["float"] = float
-    from birkhoff import birkhoff_von_neumann_decomposition
+    import birkhoff
 
-    return lambda: birkhoff_von_neumann_decomposition(matrix)
+    birkhoff.to_permutation_matrix = to_permutation_matrix
+    return lambda: birkhoff.birkhoff_von_neumann_decomposition(matrix)
 
 
 def _sample(n: int) -> Case:
