@@ -31,29 +31,30 @@ def decompose_plan(plan: Array) -> tuple[NDArray[np.intp], Array]:
     """
     from scipy.optimize import linear_sum_assignment
 
-    rest, spare = plan.copy(), _Spare(plan)
-    rows, index = len(plan), np.arange(len(plan))
-    rest[rest < NEGLIGIBLE] = 0.0
+    spare = _Spare(plan)
+    # The entries of row i that are left, flat, so that a term is one array of positions.
+    rest = np.where(plan < NEGLIGIBLE, 0.0, plan).ravel()
+    rows, starts = len(plan), np.arange(len(plan)) * plan.shape[1]
+    terms, weights, left = [], [], 1.0
     with np.errstate(divide="ignore"):
         costs = -np.log(rest)
-    terms, weights, left = [], [], 1.0
-    while left > NEGLIGIBLE * rows:
-        try:
-            chosen = linear_sum_assignment(spare.priced(costs))[1]
-        except ValueError:  # rounding has left no assignment in the support
-            break
-        weight = min(float(rest[index, chosen].min()), spare.smallest(chosen), left)
-        if not np.isfinite(costs[index, chosen]).all() or weight <= 0.0:
-            break
-        terms.append(chosen)
-        weights.append(weight)
-        left -= weight
-        remaining = rest[index, chosen] - weight
-        remaining[remaining < NEGLIGIBLE] = 0.0
-        rest[index, chosen] = remaining
-        with np.errstate(divide="ignore"):
-            costs[index, chosen] = -np.log(remaining)
-        spare.take(chosen, weight)
+        while left > NEGLIGIBLE * rows:
+            try:
+                chosen = linear_sum_assignment(spare.priced(costs.reshape(plan.shape)))[1]
+            except ValueError:  # rounding has left no assignment in the support
+                break
+            at = starts + chosen
+            entries = rest[at]
+            weight = min(float(entries.min()), spare.smallest(chosen), left)
+            if weight <= 0.0:
+                break
+            terms.append(chosen)
+            weights.append(weight)
+            left -= weight
+            entries -= weight
+            entries[entries < NEGLIGIBLE] = 0.0
+            rest[at], costs[at] = entries, -np.log(entries)
+            spare.take(chosen, weight)
     if left > 1e-9 or not terms:
         raise NumericalError(f"The decomposition stopped with a mass of {left:.3g} left over.")
     weights[-1] += max(left, 0.0)
