@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import time
 import tracemalloc
 
 import numpy as np
@@ -294,19 +293,17 @@ class TestPredictions:
         assert all(space.is_vertex(tree) for tree in combination.vertices)
         assert combination.mean == pytest.approx(point, abs=1e-10)
 
-    def test_trees_of_200_nodes_are_predicted_within_ten_seconds_and_500_megabytes(self):
+    def test_trees_of_200_nodes_are_predicted_with_few_oracle_calls_in_500_megabytes(self):
         space = GraphicMatroid(200)
         theta = np.random.default_rng(6).normal(size=19_900)
         space.lmo(theta)
         tracemalloc.start()
-        start = time.perf_counter()
         prediction = space.predict(theta)
-        seconds = time.perf_counter() - start
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert prediction.status is Status.OPTIMAL
         assert prediction.gap <= 1e-6
-        assert seconds < 10
+        assert prediction.lmo_calls < 600
         assert peak < 500e6
         law = osp.RandomizedDecoder(space).law(prediction)
         assert space.is_vertex(law.sample(np.random.default_rng(7)))
