@@ -1,6 +1,8 @@
 """Online structured prediction with guarantees, after Sakaue, Bao, Tsuchiya & Oki (COLT 2024)."""
 
 from osp_core import frank_wolfe
+from osp_core.checkpoint import CheckpointError, read_checkpoint
+from osp_core.checkpoints import Checkpoints
 from osp_core.combinations import ConvexCombination
 from osp_core.comparator import Comparator, best_comparator
 from osp_core.decoding import (
@@ -80,6 +82,8 @@ __all__ = [
     "BlockwiseDecoder",
     "BlockwiseLaw",
     "Bound",
+    "CheckpointError",
+    "Checkpoints",
     "Comparator",
     "ConvexCombination",
     "Decoder",
@@ -147,6 +151,7 @@ __all__ = [
     "mismatch",
     "ndcg",
     "product",
+    "read_checkpoint",
     "register",
     "run",
     "scale_for_gap",

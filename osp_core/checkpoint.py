@@ -1,18 +1,21 @@
-"""The checkpoint file: one zip of a JSON header and plain arrays, written atomically, read with suspicion.
+"""The checkpoint file: an npz archive with a sealed JSON header, written atomically, read with suspicion.
 
 Layout, schema 1:
 
     header.json     schema, versions, everything that is not an array, and the shape, dtype and SHA-256
                     of every array; sealed by a SHA-256 of its own
-    arrays/NAME     the raw bytes of an array, little-endian, row by row
+    NAME.npy        an array in numpy's format, little-endian, row by row
 
-Nothing in it is code: loading never unpickles and never imports what the file names.
+Nothing in it is code: loading never unpickles and never imports what the file names. The format is described
+in docs/reference/checkpoint_format.md.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
+import math
 import os
 import struct
 import tempfile
@@ -28,6 +31,9 @@ from osp_core.errors import Array, OspError
 SCHEMA = 1
 _DTYPES = {"float64": "<f8", "int64": "<i8", "bool": "|b1"}
 _LARGEST_HEADER = 16 * 2**20
+_END = struct.Struct("<4s4H2LH")  # the last record of a zip archive without a comment
+_MOST_MEMBERS = 1000
+_NPY_HEADER = 1024  # what numpy writes before the entries of an array is far shorter
 # What zipfile, json and numpy raise for bytes that make no sense to them.
 _DAMAGE = (
     zipfile.BadZipFile,
@@ -37,6 +43,9 @@ _DAMAGE = (
     RuntimeError,
     EOFError,
     TypeError,
+    MemoryError,
+    OverflowError,
+    SyntaxError,
     struct.error,
 )
 
@@ -57,25 +66,25 @@ def write_checkpoint(
         JSON values. Not-a-number and infinities are refused: they would not survive.
     arrays : mapping
         Names (letters, digits, ``_``, ``.``) → float64, int64 or bool arrays.
+
+    Raises
+    ------
+    CheckpointError
+        When the header or an array cannot be stored, or the disk is full or read-only; what was at `path`
+        is then untouched.
     """
     target = Path(path)
     contents = {name: _encode(name, array) for name, array in arrays.items()}
     described = {name: description for name, (description, _) in contents.items()}
-    sealed = _seal({"schema": SCHEMA, **header, "arrays": described})
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    members = {"header.json": _seal({"schema": SCHEMA, **header, "arrays": described})}
+    members |= {f"{name}.npy": data for name, (_, data) in contents.items()}
     try:
-        with os.fdopen(handle, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                archive.writestr("header.json", sealed)
-                for name, (_, data) in contents.items():
-                    archive.writestr(f"arrays/{name}", data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    _sync_directory(target.parent)
+        _replace(target, members)
+    except OSError as error:
+        raise CheckpointError(
+            f"{os.fspath(path)!r} cannot be written: {error.strerror or error}. What was there before is "
+            "untouched."
+        ) from error
 
 
 def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -89,27 +98,73 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[
     """
     try:
         size = os.path.getsize(path)
+        _check_directory_size(path, size)
         with zipfile.ZipFile(path) as archive:
             header = _unseal(_member(archive, "header.json", min(size, _LARGEST_HEADER)))
             described = _described(header)
+            expected = ["header.json", *(f"{name}.npy" for name in described)]
+            if sorted(archive.namelist()) != sorted(expected):
+                raise CheckpointError("its members are not those that its header describes")
             arrays = {name: _decode(archive, name, entry, size) for name, entry in described.items()}
-            extra = set(archive.namelist()) - {"header.json", *(f"arrays/{name}" for name in described)}
     except FileNotFoundError as error:
         raise CheckpointError(f"There is no checkpoint at {os.fspath(path)!r}.") from error
     except CheckpointError as error:
         raise CheckpointError(f"{os.fspath(path)!r} cannot be used: {error}") from error
     except _DAMAGE as error:
         raise CheckpointError(f"{os.fspath(path)!r} is no checkpoint, or damaged: {error}") from error
-    if extra:
-        raise CheckpointError(f"{os.fspath(path)!r} holds {sorted(extra)[0]!r}, which no checkpoint does.")
     return header, arrays
+
+
+def sync_directory(directory: Path) -> None:
+    """Make what was created or renamed in a directory durable, where the system can."""
+    try:
+        handle = os.open(directory, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)
+
+
+def _check_directory_size(path: str | os.PathLike[str], size: int) -> None:
+    """Refuse an archive with so many members that merely listing them would take long."""
+    with open(path, "rb") as file:
+        file.seek(max(0, size - _END.size))
+        end = file.read()
+    if len(end) < _END.size or not end.startswith(b"PK\5\6"):
+        raise CheckpointError("it is no archive, or its end is missing")
+    if (members := _END.unpack(end)[4]) > _MOST_MEMBERS:
+        raise CheckpointError(f"it has {members} members")
+
+
+def _replace(target: Path, members: Mapping[str, bytes]) -> None:
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+                for name, data in members.items():
+                    # A fixed date: equal states give equal files, whatever the clock says.
+                    archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    sync_directory(target.parent)
 
 
 def _encode(name: str, array: Array) -> tuple[dict[str, Any], bytes]:
     values = np.asarray(array)
     if values.dtype.name not in _DTYPES or not name.replace("_", "").replace(".", "").isalnum():
         raise CheckpointError(f"Array {name!r} of dtype {values.dtype} cannot be stored.")
-    data = np.ascontiguousarray(values, dtype=_DTYPES[values.dtype.name]).tobytes()
+    buffer = io.BytesIO()
+    plain = np.ascontiguousarray(values, dtype=_DTYPES[values.dtype.name]).reshape(values.shape)
+    np.lib.format.write_array(buffer, plain, version=(1, 0), allow_pickle=False)
+    data = buffer.getvalue()
     entry = {
         "shape": list(values.shape),
         "dtype": values.dtype.name,
@@ -122,15 +177,20 @@ def _decode(archive: zipfile.ZipFile, name: str, entry: Any, file_size: int) -> 
     if not isinstance(entry, dict) or entry.get("dtype") not in _DTYPES:
         raise CheckpointError(f"the array {name!r} is not described")
     shape, dtype = entry["shape"], np.dtype(_DTYPES[entry["dtype"]])
-    if not isinstance(shape, list) or not all(isinstance(n, int) and 0 <= n <= file_size for n in shape):
+    if not isinstance(shape, list) or not all(type(n) is int and 0 <= n <= file_size for n in shape):
         raise CheckpointError(f"the array {name!r} has the shape {shape}")
-    expected = dtype.itemsize
-    for length in shape:
-        expected *= length
-    data = _member(archive, f"arrays/{name}", min(expected, file_size))
-    if len(data) != expected or hashlib.sha256(data).hexdigest() != entry.get("sha256"):
+    expected = dtype.itemsize * math.prod(shape)
+    data = _member(archive, f"{name}.npy", min(expected + _NPY_HEADER, file_size))
+    if hashlib.sha256(data).hexdigest() != entry.get("sha256"):
         raise CheckpointError(f"the array {name!r} does not match its checksum")
-    return np.frombuffer(data, dtype=dtype).reshape(shape).astype(entry["dtype"])
+    # Not read_array, which would believe the size that the array itself states.
+    buffer = io.BytesIO(data)
+    if np.lib.format.read_magic(buffer) != (1, 0):
+        raise CheckpointError(f"the array {name!r} is in another format")
+    described = np.lib.format.read_array_header_1_0(buffer, max_header_size=_NPY_HEADER)
+    if described != (tuple(shape), False, dtype) or len(data) - buffer.tell() != expected:
+        raise CheckpointError(f"the array {name!r} is not as the header describes it")
+    return np.frombuffer(data, dtype, offset=buffer.tell()).reshape(shape).astype(entry["dtype"])
 
 
 def _member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
@@ -143,10 +203,12 @@ def _member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
 
 def _seal(header: Mapping[str, Any]) -> bytes:
     try:
-        body = json.dumps(header, sort_keys=True, allow_nan=False, ensure_ascii=False)
+        body = json.dumps(header, sort_keys=True, allow_nan=False, ensure_ascii=False).encode()
     except (TypeError, ValueError) as error:
         raise CheckpointError(f"The header of a checkpoint must be plain JSON: {error}") from error
-    return f'{{"sha256": "{hashlib.sha256(body.encode()).hexdigest()}", "body": {body}}}'.encode()
+    if len(body) > _LARGEST_HEADER - 1024:
+        raise CheckpointError(f"The header of a checkpoint is limited to {_LARGEST_HEADER} bytes.")
+    return b"".join([b'{"sha256": "', hashlib.sha256(body).hexdigest().encode(), b'", "body": ', body, b"}"])
 
 
 def _unseal(data: bytes) -> dict[str, Any]:
@@ -155,7 +217,7 @@ def _unseal(data: bytes) -> dict[str, Any]:
         raise CheckpointError("it has no header")
     body: dict[str, Any] = sealed["body"]
     schema = body.get("schema")
-    if not isinstance(schema, int) or schema > SCHEMA:
+    if type(schema) is not int or not 1 <= schema <= SCHEMA:
         raise CheckpointError(
             f"it has schema {schema!r}; this version reads up to {SCHEMA}. Update the package"
         )
@@ -170,17 +232,3 @@ def _described(header: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(described, dict):
         raise CheckpointError("it describes no arrays")
     return described
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make the rename itself durable, where the system can."""
-    try:
-        handle = os.open(directory, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass
-    finally:
-        os.close(handle)

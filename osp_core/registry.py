@@ -88,6 +88,11 @@ def registered_name(kind: str, factory: type) -> str | None:
     return _registry().name_of(kind, factory)
 
 
+def plugin_of(kind: str, name: str) -> str:
+    """The plugin that a registered name comes from."""
+    return _registry().plugin_of(kind, name)
+
+
 def load_factory(kind: str, name: str) -> Any:
     """Return the class or function behind a registered name."""
     return _registry().factory(kind, name)
@@ -211,6 +216,9 @@ class Registry:
         described = f"{factory.__module__}:{factory.__qualname__}"
         names = [entry.name for _, entry in self._entries[kind] if entry.factory in (factory, described)]
         return names[0] if names else None
+
+    def plugin_of(self, kind: str, name: str) -> str:
+        return self._find(kind, name)[0]
 
     def _find(self, kind: str, name: str) -> tuple[str, Registration]:
         found = [entry for entry in self._entries[kind] if entry[1].name == name]

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import warnings
+import weakref
 from collections.abc import Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +15,10 @@ import numpy as np
 
 from osp_core import decoding, models, targets
 from osp_core.checkpoint import CheckpointError, read_checkpoint, write_checkpoint
+from osp_core.checkpoints import first_sound, newest_first
 from osp_core.errors import OspError, UnsupportedError
+from osp_core.exploration import UniformExploration
+from osp_core.hooks import PROJECT
 from osp_core.losses import FenchelYoungLoss
 from osp_core.recipes import (
     decode,
@@ -20,11 +28,13 @@ from osp_core.recipes import (
     space_from_recipe,
     space_recipe,
 )
+from osp_core.registry import plugin_of
 from osp_core.spaces import OutputSpace
 
 if TYPE_CHECKING:
     from osp_core.protocol import OnlinePredictor
 
+FORMAT = "osp predictor"
 _MODELS = {"LinearModel": models.LinearModel, "FeatureModel": models.FeatureModel}
 _DECODERS = {
     kind.__name__: kind
@@ -33,6 +43,7 @@ _DECODERS = {
         decoding.BlockwiseDecoder,
         decoding.NearestDecoder,
         decoding.SamplingDecoder,
+        UniformExploration,
     )
 }
 _TARGETS = {
@@ -54,14 +65,16 @@ def save_predictor(predictor: OnlinePredictor, path: str | Path, extra: Mapping[
     learner = state.pop("learner")
     arrays = {f"learner.{key}": value for key, value in learner.items() if isinstance(value, np.ndarray)}
     numbers = {key: encode(value) for key, value in learner.items() if not isinstance(value, np.ndarray)}
+    space, chosen = _optional(space_recipe, predictor.space), _optional(learner_recipe, predictor.learner)
     header = {
-        "format": "osp predictor",
+        "format": FORMAT,
         "versions": _versions(),
-        "space": _optional(space_recipe, predictor.space),
-        "identity": _identity(predictor.space),
+        "plugins": _plugins(space, chosen),
+        "space": space,
+        "identity": {**_identity(predictor.space), "answers": _answers(predictor.space)},
         "model": type(predictor.model).__name__,
         "n_features": getattr(predictor.model, "n_features", 0),
-        "learner": _optional(learner_recipe, predictor.learner),
+        "learner": chosen,
         "target": predictor.target.name,
         "decoder": type(predictor.decoder).__name__,
         "loss_scale": predictor.loss.scale,
@@ -76,22 +89,44 @@ def save_predictor(predictor: OnlinePredictor, path: str | Path, extra: Mapping[
 
 
 def load_predictor(
+    kind: type[OnlinePredictor], path: str | Path, *, fall_back: bool = False, **parts: Any
+) -> OnlinePredictor:
+    """Make the predictor of a checkpoint again and set its state.
+
+    Parameters
+    ----------
+    kind : type
+        OnlinePredictor, or a subclass.
+    path : path
+        A checkpoint; or a directory of them, of which the newest counts.
+    fall_back : bool
+        Where a checkpoint is damaged, take the one before it, and warn.
+    **parts
+        `space`, `learner`, `target`, `decoder`: instead of what the file says.
+    """
+    paths = _candidates(Path(path))
+    if not fall_back:
+        return _load_file(kind, paths[0], **parts)
+    found = first_sound(paths, lambda one: _load_file(kind, one, **parts), _warn)
+    if found is None:
+        raise CheckpointError(f"There is no sound checkpoint in {str(paths[0].parent)!r}.")
+    return found
+
+
+def _load_file(
     kind: type[OnlinePredictor],
-    path: str | Path,
+    path: Path,
     *,
     space: OutputSpace | None = None,
     learner: Any = None,
     target: Any = None,
     decoder: Any = None,
 ) -> OnlinePredictor:
-    """Make the predictor of a checkpoint again and set its state."""
     header, arrays = read_checkpoint(path)
     try:
-        if header.get("format") != "osp predictor":
+        if header.get("format") != FORMAT:
             raise CheckpointError(f"it holds {header.get('format')!r}, not a predictor")
-        space = space if space is not None else _remade(header, "space", space_from_recipe)
-        if _identity(space) != header["identity"]:
-            raise CheckpointError(f"it was written for {header['identity']}, not for {_identity(space)}")
+        space = _same_space(header, space)
         predictor = kind(
             space,
             header["n_features"],
@@ -111,9 +146,41 @@ def load_predictor(
         predictor.load_state({**header["state"], "learner": learner_state})
     except CheckpointError as error:
         raise CheckpointError(f"{str(path)!r} cannot be used: {error}") from error
-    except (OspError, LookupError, TypeError, ValueError, AttributeError) as error:
-        raise CheckpointError(f"{str(path)!r} cannot be used: {type(error).__name__}: {error}") from error
+    except (OspError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise CheckpointError(
+            f"{str(path)!r} cannot be used: {type(error).__name__}: {error}{_other_versions(header)}"
+        ) from error
     return predictor
+
+
+def _candidates(path: Path) -> list[Path]:
+    """The file to load, and those that may take its place, newest first."""
+    if path.is_dir():
+        if not (found := newest_first(path)):
+            raise CheckpointError(f"There is no checkpoint in {str(path)!r}.")
+        return found
+    older = [other for other in newest_first(path.parent) if other.name < path.name]
+    return [path, *older] if path.name.startswith("round-") else [path]
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=5)
+
+
+def _same_space(header: Mapping[str, Any], given: OutputSpace | None) -> OutputSpace:
+    """The space of a file: made again, or the one that was given, if it is the same."""
+    space = given if given is not None else _remade(header, "space", space_from_recipe)
+    if given is not None and header["space"] is not None and given.made_with is not None:
+        recipe = space_recipe(given)
+        if recipe != header["space"]:
+            raise CheckpointError(f"it was written for {header['space']}, not for {recipe}")
+    identity = dict(header["identity"])
+    answers, found = identity.pop("answers"), _identity(space)
+    if found != identity:
+        raise CheckpointError(f"it was written for {identity}, not for {found}")
+    if _answers(space) != answers:
+        raise CheckpointError("it was written for a space whose oracle gives other answers")
+    return space
 
 
 def _identity(space: OutputSpace) -> dict[str, Any]:
@@ -124,6 +191,19 @@ def _identity(space: OutputSpace) -> dict[str, Any]:
         "norm": encode(space.norm),
         "psi": repr(space.psi),
     }
+
+
+def _answers(space: OutputSpace) -> str:
+    """A hash of what the oracle says to a few fixed costs: spaces of equal size differ in it."""
+    if space not in _ANSWERS:
+        costs = np.random.default_rng(0).standard_normal((3, space.dim))
+        found = np.array([space.lmo(cost) for cost in costs])
+        # Rounded, because solvers may differ in the last digit; + 0.0 because −0.0 has other bytes.
+        _ANSWERS[space] = hashlib.sha256((np.round(found, 6) + 0.0).tobytes()).hexdigest()
+    return _ANSWERS[space]
+
+
+_ANSWERS: weakref.WeakKeyDictionary[OutputSpace, str] = weakref.WeakKeyDictionary()
 
 
 def _optional(recipe: Any, part: Any) -> dict[str, Any] | None:
@@ -165,3 +245,25 @@ def _versions() -> dict[str, str]:
     from osp_core import __version__
 
     return {"online-structured-prediction": __version__, "numpy": np.__version__}
+
+
+def _plugins(space: Mapping[str, Any] | None, learner: Mapping[str, Any] | None) -> dict[str, str]:
+    """The plugins that the space and the learner come from → their distributions and versions."""
+    named = [(kind, recipe["name"]) for kind, recipe in (("space", space), ("learner", learner)) if recipe]
+    titles = sorted({plugin_of(kind, name) for kind, name in named})
+    return {title: _distributions().get(title, "registered at run time") for title in titles}
+
+
+@functools.cache
+def _distributions() -> dict[str, str]:
+    points = [point for point in metadata.entry_points(group=PROJECT) if point.dist is not None]
+    return {point.name: f"{point.dist.name} {point.dist.version}" for point in points if point.dist}
+
+
+def _other_versions(header: Mapping[str, Any]) -> str:
+    """A hint where a file that cannot be used comes from other versions than these."""
+    written, here = header.get("versions"), _versions()
+    plugins = header.get("plugins") or {}
+    if written == here and all(_distributions().get(title) == of for title, of in plugins.items()):
+        return ""
+    return f" It was written by {written} with the plugins {plugins}; here is {here}."

@@ -48,6 +48,10 @@ Examples:
     "--checkpoint-every", type=click.IntRange(min=1), help="Rounds between checkpoints.  [default: 1000]"
 )
 @click.option(
+    "--checkpoint-seconds", type=float, help="Seconds between checkpoints, if those are over first."
+)
+@click.option("--keep", type=click.IntRange(min=1), help="How many checkpoints to keep.  [default: 3]")
+@click.option(
     "--config", type=click.Path(path_type=Path), help="A TOML run file; options given here override it."
 )
 @click.option(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from osp_core.errors import InvalidInputError
+from osp_core.errors import InvalidInputError, as_positive
 
 SECTIONS = ("params", "learner_params", "stream_params")
 
@@ -43,6 +43,8 @@ class RunConfig:
         What to do with a bad row of a file.
     checkpoint_every : int
         Rounds between checkpoints.
+    checkpoint_seconds : float or None
+        Seconds between checkpoints, if those are over before the rounds.
     keep : int
         How many checkpoints to keep.
     """
@@ -61,6 +63,7 @@ class RunConfig:
     intercept: bool = True
     on_error: str = "stop"
     checkpoint_every: int = 1000
+    checkpoint_seconds: float | None = None
     keep: int = 3
 
     def __post_init__(self) -> None:
@@ -72,6 +75,8 @@ class RunConfig:
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise InvalidInputError(f"{name} must be a positive whole number, got {value!r}.")
+        if self.checkpoint_seconds is not None:
+            as_positive(self.checkpoint_seconds, "checkpoint_seconds")
         for name in SECTIONS:
             if not isinstance(getattr(self, name), Mapping):
                 raise InvalidInputError(f"{name} must be a table of parameters.")

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.checkpoint import CheckpointError, read_checkpoint
+from osp_core.checkpoint import read_checkpoint
+from osp_core.checkpoints import Checkpoints, first_sound
 from osp_core.errors import InvalidInputError, OspError
 from osp_core.progress import progress_bar
 from osp_core.protocol import OnlinePredictor
@@ -68,8 +69,13 @@ def execute(
             f"{directory} is not empty; choose another directory, or resume the run in it."
         )
     prepared = prepare(config)
-    checkpoints = directory / "checkpoints"
-    checkpoints.mkdir(parents=True, exist_ok=True)
+    checkpoints = Checkpoints(
+        directory / "checkpoints",
+        every=config.checkpoint_every,
+        seconds=config.checkpoint_seconds,
+        keep=config.keep,
+    )
+    _make_directory(directory)
     _write_text(directory / "run.toml", prepared.config.seen_from(directory).to_toml())
     predictor, done = _begin(prepared, checkpoints, warn)
     with TraceFile(directory / "trace.bin", rounds=done) as trace:
@@ -84,19 +90,23 @@ def execute(
     return RunResult(predictor, whole, summary, prepared)
 
 
-def _begin(prepared: Prepared, checkpoints: Path, warn: Callable[[str], None]) -> tuple[OnlinePredictor, int]:
+def _begin(
+    prepared: Prepared, checkpoints: Checkpoints, warn: Callable[[str], None]
+) -> tuple[OnlinePredictor, int]:
     """The predictor of the newest sound checkpoint, or a new one."""
     config = prepared.config
-    for path in sorted(checkpoints.glob("round-*.ckpt"), reverse=True):
-        try:
-            header, _ = read_checkpoint(path)
-            if header["extra"].get("run") != _fingerprint(config):
-                raise InvalidInputError(
-                    f"{path} belongs to a run with other settings; choose another directory for this one."
-                )
-            return OnlinePredictor.load(path, space=prepared.space), int(header["extra"]["rounds"])
-        except CheckpointError as error:
-            warn(f"passed over a damaged checkpoint: {error}")
+
+    def load(path: Path) -> tuple[OnlinePredictor, int]:
+        header, _ = read_checkpoint(path)
+        if header["extra"].get("run") != _fingerprint(config):
+            raise InvalidInputError(
+                f"{path} belongs to a run with other settings; choose another directory for this one."
+            )
+        return OnlinePredictor.load(path, space=prepared.space), int(header["extra"]["rounds"])
+
+    found = first_sound(checkpoints.paths(), load, warn)
+    if found is not None:
+        return found
     learner = make_learner(config.learner, **config.learner_params)
     predictor = OnlinePredictor(
         prepared.space,
@@ -109,7 +119,7 @@ def _begin(prepared: Prepared, checkpoints: Path, warn: Callable[[str], None]) -
 
 
 def _loop(
-    prepared: Prepared, predictor: OnlinePredictor, trace: TraceFile, checkpoints: Path, progress: bool
+    prepared: Prepared, predictor: OnlinePredictor, trace: TraceFile, checkpoints: Checkpoints, progress: bool
 ) -> bool:
     """Play the rounds that are left; False when interrupted."""
     config = prepared.config
@@ -123,20 +133,17 @@ def _loop(
                 error.args = (f"Round {trace.rounds + 1}: {error}", *error.args[1:])
                 raise
             trace.append(record)
-            if trace.rounds % config.checkpoint_every == 0:
+            if checkpoints.due(trace.rounds):
                 _save(predictor, trace, checkpoints, config)
     except KeyboardInterrupt:
         return False
     return True
 
 
-def _save(predictor: OnlinePredictor, trace: TraceFile, checkpoints: Path, config: RunConfig) -> None:
-    """Write a checkpoint after the trace it belongs to is on disk, and drop the oldest."""
+def _save(predictor: OnlinePredictor, trace: TraceFile, checkpoints: Checkpoints, config: RunConfig) -> None:
+    """Write a checkpoint after the trace it belongs to is on disk."""
     trace.flush()
-    extra = {"rounds": trace.rounds, "run": _fingerprint(config)}
-    predictor.save(checkpoints / f"round-{trace.rounds:012d}.ckpt", extra=extra)
-    for old in sorted(checkpoints.glob("round-*.ckpt"))[: -config.keep]:
-        old.unlink(missing_ok=True)
+    checkpoints.save(predictor, trace.rounds, extra={"run": _fingerprint(config)})
 
 
 def _summary(
@@ -169,13 +176,23 @@ def _fingerprint(config: RunConfig) -> str:
     relevant = [
         line
         for line in config.to_toml().splitlines()
-        if not line.startswith(("data =", "rounds =", "checkpoint_every =", "keep ="))
+        if not line.startswith(("data =", "rounds =", "checkpoint_every =", "checkpoint_seconds =", "keep ="))
     ]
     return hashlib.sha256("\n".join(relevant).encode()).hexdigest()
+
+
+def _make_directory(directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInputError(f"{directory} cannot be made: {error.strerror}.") from error
 
 
 def _write_text(path: Path, text: str) -> None:
     """Replace a text file whole."""
     temporary = path.with_name(f".{path.name}.new")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be written: {error.strerror}.") from error

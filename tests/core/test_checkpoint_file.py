@@ -55,7 +55,7 @@ def test_a_failed_write_keeps_the_old_file(tmp_path, arrays, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(CheckpointError, match=r"No space left on device\. What was there before"):
         write_checkpoint(path, {"rounds": 2}, arrays)
     monkeypatch.undo()
     assert read_checkpoint(path)[0]["rounds"] == 1
@@ -99,7 +99,7 @@ def test_a_truncated_file_is_refused(tmp_path, arrays, part):
     write_checkpoint(path, HEADER, arrays)
     data = path.read_bytes()
     path.write_bytes(data[: int(part * len(data))])
-    with pytest.raises(CheckpointError, match=r"damaged|no checkpoint"):
+    with pytest.raises(CheckpointError, match=r"damaged|no checkpoint|no archive"):
         read_checkpoint(path)
 
 
@@ -150,19 +150,19 @@ def test_an_edited_header_or_array_is_refused(tmp_path):
     with pytest.raises(CheckpointError, match="header does not match"):
         read_checkpoint(path)
     write_checkpoint(path, {"rounds": 1}, {"w": np.zeros(2)})
-    rewritten(path, lambda m: m.update({"arrays/w": np.ones(2).tobytes()}))
+    rewritten(path, lambda m: m.update({"w.npy": m["w.npy"].replace(bytes(8), np.ones(1).tobytes())}))
     with pytest.raises(CheckpointError, match="'w' does not match"):
         read_checkpoint(path)
     write_checkpoint(path, {"rounds": 1}, {"w": np.zeros(2)})
-    rewritten(path, lambda m: m.update({"arrays/evil": b"1"}))
-    with pytest.raises(CheckpointError, match="evil"):
+    rewritten(path, lambda m: m.update({"evil.npy": b"1"}))
+    with pytest.raises(CheckpointError, match="members are not those"):
         read_checkpoint(path)
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path):
     path = tmp_path / "bomb.ckpt"
     write_checkpoint(path, {}, {"w": np.zeros(2)})
-    rewritten(path, lambda m: m.update({"arrays/w": bytes(50_000_000)}), compression=zipfile.ZIP_DEFLATED)
+    rewritten(path, lambda m: m.update({"w.npy": bytes(50_000_000)}), compression=zipfile.ZIP_DEFLATED)
     assert path.stat().st_size < 200_000
     with pytest.raises(CheckpointError, match="compressed"):
         read_checkpoint(path)

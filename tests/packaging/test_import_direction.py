@@ -23,7 +23,7 @@ LAYERS = (
     ("registry",),
     ("rounds",),
     ("trace", "comparator", "loop"),
-    ("checkpoint", "recipes", "saving"),
+    ("checkpoint", "checkpoints", "recipes", "saving"),
     ("protocol",),
     ("testing",),
     ("report", "adapters"),
