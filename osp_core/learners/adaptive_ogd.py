@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from osp_core.errors import as_positive
 from osp_core.guarantees import Bound, SurrogateGap
-from osp_core.learners.base import OnlineLearner, RunSummary, number
+from osp_core.learners.base import RunSummary, number
 from osp_core.learners.premises import require_inside, require_no_delay, to_batch, with_high_probability
-from osp_core.models import Gradient
+from osp_core.learners.rule_learner import RuleLearner
+from osp_core.learners.rules import Rule, adaptive_step, every, one
 
 
-class AdaptiveOGD(OnlineLearner):
+class AdaptiveOGD(RuleLearner):
     """η_t = B/√(2Σ_{i≤t}‖∇S_i(W_i)‖²) on the ball of radius B/2, [SBTO24, App. D.1].
 
     The paper's formula sums to T, which nobody knows in round t; this is the causal step its proof needs.
@@ -25,26 +27,22 @@ class AdaptiveOGD(OnlineLearner):
     """
 
     bounded = True
+    rule = Rule(adaptive_step, multiplier=one, admits=every)
 
     def __init__(self, diameter: float) -> None:
         self.diameter = as_positive(diameter, "diameter")
-        self._squared_gradients = 0.0
+        self._numbers = np.array([self.diameter, 0.0])
 
     def __repr__(self) -> str:
         return f"AdaptiveOGD(diameter={self.diameter:g})"
 
     def start(self, shape: tuple[int, ...], *, gap: SurrogateGap | None = None) -> None:
         super().start(shape, gap=gap)
-        self._squared_gradients = 0.0
+        self._numbers[1] = 0.0
 
-    def update(
-        self, gradient: Gradient, *, loss: float | None = None, expected_loss: float | None = None
-    ) -> None:
-        self._begin_round()
-        self._squared_gradients += gradient.squared_norm
-        if self._squared_gradients > 0.0:  # before the first gradient the step would be 0/0
-            self._array.add(gradient, -self.diameter / math.sqrt(2.0 * self._squared_gradients))
-            self._array.shrink_to(self.diameter / 2.0)
+    @property
+    def ball(self) -> float:
+        return self.diameter / 2.0
 
     def bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
         require_inside(norm_U, self.diameter / 2.0)
@@ -60,8 +58,8 @@ class AdaptiveOGD(OnlineLearner):
         return to_batch(self.bound(gap, run, norm_U), run)
 
     def state(self) -> dict[str, Any]:
-        return {**super().state(), "squared_gradients": self._squared_gradients}
+        return {**super().state(), "squared_gradients": float(self._numbers[1])}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         super().load_state(state)
-        self._squared_gradients = number(state, "squared_gradients")
+        self._numbers[1] = number(state, "squared_gradients")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from osp_core.errors import InvalidInputError, as_positive
 from osp_core.guarantees import Bound, SurrogateGap
-from osp_core.learners.base import OnlineLearner, RunSummary, number
+from osp_core.learners.base import RunSummary, number
 from osp_core.learners.premises import require_inside, require_no_delay, to_batch
-from osp_core.models import Gradient
+from osp_core.learners.rule_learner import RuleLearner
+from osp_core.learners.rules import Rule, constant_step, every, one
 
 
-class OGD(OnlineLearner):
+class OGD(RuleLearner):
     """W_{t+1} = W_t − η∇S_t(W_t), projected on a ball where one is given, [SBTO24, Prop. 6].
 
     Parameters
@@ -23,11 +27,13 @@ class OGD(OnlineLearner):
         Keep W in the Frobenius ball of this radius; comparators must lie in it too.
     """
 
+    rule = Rule(constant_step, multiplier=one, admits=every)
+
     def __init__(self, step_size: float | None = None, radius: float | None = None) -> None:
         self.step_size = None if step_size is None else as_positive(step_size, "step_size")
         self.radius = None if radius is None else as_positive(radius, "radius")
         self.bounded = radius is not None
-        self._eta = self.step_size
+        self._numbers = np.array([np.nan if self.step_size is None else self.step_size])
 
     def __repr__(self) -> str:
         return f"OGD(step_size={self.step_size}, radius={self.radius})"
@@ -39,22 +45,18 @@ class OGD(OnlineLearner):
                 raise InvalidInputError(
                     "OGD takes its step from a SurrogateGap; give step_size=… to run without one."
                 )
-            self._eta = gap.step_size if gap.certified else 1.0 / gap.b
+            self._numbers[0] = gap.step_size if gap.certified else 1.0 / gap.b
 
     @property
     def eta(self) -> float:
         """The step in use."""
-        if self._eta is None:
+        if np.isnan(self._numbers[0]):
             raise InvalidInputError("OGD has no step size before start().")
-        return self._eta
+        return float(self._numbers[0])
 
-    def update(
-        self, gradient: Gradient, *, loss: float | None = None, expected_loss: float | None = None
-    ) -> None:
-        self._begin_round()
-        self._array.add(gradient, -self.eta)
-        if self.radius is not None:
-            self._array.shrink_to(self.radius)
+    @property
+    def ball(self) -> float:
+        return math.inf if self.radius is None else self.radius
 
     def bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
         """Thm 7 for the step that ran, with delays and inexact predictions accounted for."""
@@ -79,7 +81,7 @@ class OGD(OnlineLearner):
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         super().load_state(state)
-        self._eta = as_positive(number(state, "eta"), "eta of the state")
+        self._numbers[0] = as_positive(number(state, "eta"), "eta of the state")
 
     def _check_domain(self, run: RunSummary, norm_U: float) -> None:
         if self.radius is not None:

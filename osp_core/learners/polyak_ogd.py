@@ -6,16 +6,18 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from osp_core.errors import InvalidInputError, as_positive
 from osp_core.guarantees import Bound, SurrogateGap
-from osp_core.learners.base import OnlineLearner, RunSummary, number
+from osp_core.learners.base import RunSummary, number
 from osp_core.learners.premises import require_inside, require_no_delay
+from osp_core.learners.rule_learner import RuleLearner
+from osp_core.learners.rules import Rule, every, one, polyak_step
 from osp_core.models import Gradient
 
-NO_GRADIENT = 1e-30  # squared norms below it say nothing about the step
 
-
-class PolyakOGD(OnlineLearner):
+class PolyakOGD(RuleLearner):
     """η_t = min(η_{t−1}, 2(S_t(W_t) − E_t L_t)/‖∇S_t(W_t)‖²) on the ball of radius diameter/2.
 
     E_t L_t is known exactly once y_t is. The step never falls below 2a/b, since S − E L ≥ aS and ‖∇S‖² ≤ bS,
@@ -28,45 +30,35 @@ class PolyakOGD(OnlineLearner):
     """
 
     bounded = True
+    rule = Rule(polyak_step, multiplier=one, admits=every)
 
     def __init__(self, diameter: float) -> None:
         self.diameter = as_positive(diameter, "diameter")
-        self._eta, self._floor = math.inf, 0.0
+        self._numbers = np.array([math.inf, 0.0])
 
     def __repr__(self) -> str:
         return f"PolyakOGD(diameter={self.diameter:g})"
 
     def start(self, shape: tuple[int, ...], *, gap: SurrogateGap | None = None) -> None:
         super().start(shape, gap=gap)
-        self._eta, self._floor = math.inf, 0.0
+        self._numbers[:] = math.inf, 0.0
         if gap is not None:
-            self._floor = 2.0 * gap.require_gap() / gap.b if gap.certified else 1.0 / gap.b
+            self._numbers[1] = 2.0 * gap.require_gap() / gap.b if gap.certified else 1.0 / gap.b
 
     @property
     def eta(self) -> float:
         """The last step; infinite before the first gradient."""
-        return self._eta
+        return float(self._numbers[0])
+
+    @property
+    def ball(self) -> float:
+        return self.diameter / 2.0
 
     def admit(
         self, gradient: Gradient, *, loss: float | None = None, expected_loss: float | None = None
     ) -> None:
         if loss is None or expected_loss is None:
             raise InvalidInputError("PolyakOGD needs the loss and the expected target loss of every round.")
-
-    def update(
-        self, gradient: Gradient, *, loss: float | None = None, expected_loss: float | None = None
-    ) -> None:
-        self.admit(gradient, loss=loss, expected_loss=expected_loss)
-        assert loss is not None
-        assert expected_loss is not None
-        self._begin_round()
-        if gradient.squared_norm < NO_GRADIENT:
-            return
-        polyak = 2.0 * (loss - expected_loss) / gradient.squared_norm
-        # Only an inexact prediction brings the Polyak step below the floor; its gap pays for the difference.
-        self._eta = max(min(self._eta, polyak), self._floor)
-        self._array.add(gradient, -self._eta)
-        self._array.shrink_to(self.diameter / 2.0)
 
     def bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
         """The bound for the last step that was taken."""
@@ -78,14 +70,14 @@ class PolyakOGD(OnlineLearner):
         """The same against comparators of norm at most `norm_U` that move by `path_length` in all."""
         require_inside(norm_U, self.diameter / 2.0)
         require_no_delay(run, "PolyakOGD")
-        eta = self._eta if math.isfinite(self._eta) else None
+        eta = self.eta if math.isfinite(self.eta) else None
         bound = gap.nonstationary_bound(self.diameter, path_length, step_size=eta)
         return bound.for_inexact_predictions(run.total_gap)
 
     def state(self) -> dict[str, Any]:
-        eta = self._eta if math.isfinite(self._eta) else 0.0  # 0: there was no gradient yet
-        return {**super().state(), "eta": eta, "floor": self._floor}
+        eta = self.eta if math.isfinite(self.eta) else 0.0  # 0: there was no gradient yet
+        return {**super().state(), "eta": eta, "floor": float(self._numbers[1])}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         super().load_state(state)
-        self._eta, self._floor = number(state, "eta") or math.inf, number(state, "floor")
+        self._numbers[:] = number(state, "eta") or math.inf, number(state, "floor")

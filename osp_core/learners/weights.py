@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from osp_core.models import Gradient
 
 SMALLEST_FACTOR = 1e-3  # below it the factored form loses digits of the sum
 NORM_REFRESH = 1024  # updates after which the norm is computed afresh
+FACTOR, MASS, SQUARED_NORM, UPDATES = range(4)
 
 
 class LazyWeights:
@@ -31,8 +33,19 @@ class LazyWeights:
         # Column-major: the columns of active features are contiguous.
         self.core = np.zeros(shape, order="F")
         self.residue = np.zeros(shape, order="F")
-        self.factor, self.mass = 1.0, 0.0
-        self.track_norm, self._squared_norm, self._updates = track_norm, 0.0, 0
+        # factor, mass, ‖core‖² and the count of updates: one array, which compiled rounds change in place.
+        self.numbers = np.array([1.0, 0.0, 0.0, 0.0])
+        self.track_norm = track_norm
+
+    @property
+    def factor(self) -> float:
+        """What the core is multiplied with."""
+        return float(self.numbers[FACTOR])
+
+    @property
+    def mass(self) -> float:
+        """How much of the core is in the sum."""
+        return float(self.numbers[MASS])
 
     def dense(self) -> Array:
         """A as an array; a view of the core where the factor is 1."""
@@ -44,35 +57,35 @@ class LazyWeights:
 
     def accumulate(self, weight: float = 1.0) -> None:
         """Add weight·A to the sum."""
-        self.mass += weight * self.factor
+        self.numbers[MASS] += weight * self.numbers[FACTOR]
 
-    def add(self, gradient: Gradient, amount: float) -> None:
-        """A += amount·gradient."""
+    def add(self, gradient: Gradient, amount: float, inner: float = 0.0) -> None:
+        """A += amount·gradient; `inner` is ⟨gradient, core⟩, needed where the norm is tracked."""
         if amount == 0.0:
             return
-        step = amount / self.factor
+        numbers, step = self.numbers, amount / self.factor
         if self.track_norm:
-            growth = 2.0 * step * gradient.inner(self.core) + step**2 * gradient.squared_norm
-            self._squared_norm = max(0.0, self._squared_norm + growth)
+            growth = 2.0 * step * inner + step * step * gradient.squared_norm
+            numbers[SQUARED_NORM] = max(0.0, numbers[SQUARED_NORM] + growth)
         gradient.add_to(self.core, step)
         gradient.add_to(self.residue, -self.mass * step)  # mass·core + residue must not change
-        self._updates += 1
-        if self.track_norm and self._updates % NORM_REFRESH == 0:
-            self._squared_norm = float(np.vdot(self.core, self.core))
+        numbers[UPDATES] += 1
+        if self.track_norm and numbers[UPDATES] % NORM_REFRESH == 0:
+            numbers[SQUARED_NORM] = np.vdot(self.core, self.core)
 
     def shrink_to(self, radius: float) -> None:
         """Project A on the ball of this radius, in constant time."""
-        norm = abs(self.factor) * float(np.sqrt(self._squared_norm))
+        norm = abs(self.factor) * math.sqrt(self.numbers[SQUARED_NORM])
         if norm > radius:
-            self.factor *= radius / norm
+            self.numbers[FACTOR] *= radius / norm
             if self.factor < SMALLEST_FACTOR:
-                self._flush()
+                self.flush()
 
     def state(self) -> dict[str, Any]:
         return {
             "core": self.core.copy(),
             "residue": self.residue.copy(),
-            "numbers": np.array([self.factor, self.mass, self._squared_norm, float(self._updates)]),
+            "numbers": self.numbers.copy(),
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
@@ -83,12 +96,10 @@ class LazyWeights:
                 f"The state has weights of shape {core.shape}; this learner has {self.core.shape}."
             )
         self.core, self.residue = core, residue
-        self.factor, self.mass, self._squared_norm, updates = (float(number) for number in state["numbers"])
-        self._updates = int(updates)
+        self.numbers = np.array(state["numbers"], dtype=np.float64).reshape(4)
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
         """Write the factor and the sum out, and begin anew with factor 1."""
         self.residue += self.mass * self.core
         self.core *= self.factor
-        self.factor, self.mass = 1.0, 0.0
-        self._squared_norm = float(np.vdot(self.core, self.core))
+        self.numbers[:3] = 1.0, 0.0, np.vdot(self.core, self.core)

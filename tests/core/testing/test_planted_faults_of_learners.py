@@ -46,7 +46,7 @@ class ForgetsRounds(osp.OGD):
 
     def update(self, gradient, *, loss=None, expected_loss=None):
         self._count += 1
-        self._eta *= 1.0 - 0.01 / self._count
+        self._numbers[0] *= 1.0 - 0.01 / self._count
         super().update(gradient, loss=loss, expected_loss=expected_loss)
 
 
@@ -104,7 +104,7 @@ def test_a_learner_that_starts_where_it_ended_is_caught():
 
 class Noisy(osp.OGD):
     def update(self, gradient, *, loss=None, expected_loss=None):
-        self._eta *= 1.0 + 1e-12 * np.random.default_rng().random()
+        self._numbers[0] *= 1.0 + 1e-12 * np.random.default_rng().random()
         super().update(gradient, loss=loss, expected_loss=expected_loss)
 
 
@@ -116,9 +116,10 @@ class SparseOnly(osp.OGD):
     """Takes a longer step when the input is sparse."""
 
     def update(self, gradient, *, loss=None, expected_loss=None):
-        eta, self._eta = self._eta, self._eta * (1.1 if gradient.columns is not None else 1.0)
+        eta = self.eta
+        self._numbers[0] *= 1.1 if gradient.columns is not None else 1.0
         super().update(gradient, loss=loss, expected_loss=expected_loss)
-        self._eta = eta
+        self._numbers[0] = eta
 
 
 def test_a_learner_that_treats_sparse_inputs_differently_is_caught():
