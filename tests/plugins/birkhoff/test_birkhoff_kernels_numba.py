@@ -27,11 +27,14 @@ def problem(rows, columns, seed=0, masked=False):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_sweeps_agree(shape):
-    factors = np.exp(np.random.default_rng(0).standard_normal((4, *shape)))
+    scores = np.random.default_rng(0).standard_normal((4, *shape))
+    scores[1] *= 1e3
+    scores[2] += 1e6
     cap = np.inf if shape[0] == shape[1] else 1.0
-    ours, twin = (module.sinkhorn(factors, cap, 1e-12, 60) for module in TWINS)
-    assert np.array_equal(ours[3], twin[3])
-    for compiled, reference in zip(ours[:2], twin[:2], strict=True):
+    ours, twin = (module.sinkhorn(scores, 100.0, cap, 1e-12, 60) for module in TWINS)
+    assert np.array_equal(ours[4], twin[4])
+    assert np.array_equal(np.isinf(ours[3]), np.isinf(twin[3]))
+    for compiled, reference in zip(ours[:3], twin[:3], strict=True):
         assert np.allclose(compiled, reference, rtol=1e-10)
 
 
@@ -40,15 +43,27 @@ def test_sweeps_agree(shape):
 def test_points_of_scaled_matrices_agree(shape, scale):
     cap = np.inf if shape[0] == shape[1] else 1.0
     scores = scale * np.random.default_rng(3).standard_normal((2, *shape))
-    shifted, lowest = kernels_numba.shift_rows(scores)
-    assert np.array_equal(shifted, kernels_numpy.shift_rows(scores)[0])
-    assert np.array_equal(lowest, kernels_numpy.shift_rows(scores)[1])
-    factors = np.exp(shifted)
-    left, right, errors, _ = kernels_numpy.sinkhorn(factors, cap, 1e-9, 4000)
+    factors, left, right, errors, _ = kernels_numpy.sinkhorn(scores, 100.0, cap, 1e-9, 4000)
     assert errors.max() <= 1e-9
-    results = [module.scaled_point(factors[0], shifted[0], left[0], right[0], cap) for module in TWINS]
-    assert np.abs(results[0][0] - results[1][0]).max() <= 1e-14
-    assert results[0][1] == pytest.approx(results[1][1], rel=1e-6, abs=1e-12)
+    points = [factors[0].copy(), factors[0].copy()]
+    gaps = [
+        module.scale_to_point(point, left[0], right[0], cap)
+        for module, point in zip(TWINS, points, strict=True)
+    ]
+    assert np.abs(points[0] - points[1]).max() <= 1e-14
+    assert gaps[0] == pytest.approx(gaps[1], rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("columns", [1, 3, 8, 100])
+def test_exponentials_are_right_to_the_last_place(columns):
+    row = np.random.default_rng(columns).uniform(-700.0, 5.0, columns)
+    row[0] = 1e-9
+    row[columns // 2 :: 7] = -np.inf
+    powers = np.empty(columns)
+    lowest = kernels_numba.exponentials(row, powers, np.empty(columns))
+    exponents = row - np.rint(row.max())
+    assert lowest == min(0.0, exponents[np.isfinite(exponents)].min(initial=0.0))
+    assert np.allclose(powers, np.exp(exponents), rtol=4e-16, atol=0.0)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -65,7 +65,7 @@ def test_closed_forms_have_no_gap(psi, d, exponent, seed):
     space = osp.make_space("ordinal", d=d, psi=psi)
     theta = scores(d, exponent, 0.3, seed)
     y = np.clip(space.predict(theta).point, 1e-300, 1 - 1e-16)
-    # Near one the slope of the entropy is known no better than 1 − y is: one rounding of y moves it by ε / (1 − y).
+    # Near one the slope of the entropy is known no better than 1 − y is.
     rounding = np.finfo(float).eps * (1 / (1 - y)).sum() if isinstance(psi, osp.BinaryEntropy) else 0.0
     assert frank_wolfe_gap(space, theta, y) <= 1e-11 * d * (1 + np.abs(theta).max()) + rounding
 
