@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from osp_birkhoff.reduction import Reduced
 from osp_core.errors import Array
 from osp_core.frank_wolfe.result import Status
-from osp_core.predictions import Prediction
 
 TOLERANCE = 1e-9
 RELATIVE = 1e-11
 """A gap is optimal up to TOLERANCE per row, plus RELATIVE per unit of the score range."""
 
 
-def certified(point: Array, bound: float, problem: Reduced, oracle: Callable[[], float]) -> Prediction:
-    """Make a prediction of a point and a bound of its Frank–Wolfe gap.
+class Certified(NamedTuple):
+    """A feasible m×n matrix with what a prediction says of it."""
+
+    point: Array
+    gap: float
+    status: Status
+    lmo_calls: int
+
+
+def certified(
+    point: Array, bound: float, problem: Callable[[], Reduced], oracle: Callable[[Reduced, Array], float]
+) -> Certified:
+    """Judge a point by a bound of its Frank–Wolfe gap.
 
     The dual variables of the solver already bound the cost of every assignment from below; an oracle
     call gives the gap itself, and is spent only when that bound is loose.
@@ -26,13 +37,14 @@ def certified(point: Array, bound: float, problem: Reduced, oracle: Callable[[],
     # Entries and dual variables are known to a few units in the last place.
     rounding = 1e-15 * rows
     if bound <= TOLERANCE * rows:
-        return Prediction(point, None, max(bound, 0.0) + rounding, Status.OPTIMAL, 0)
-    tolerance = rows * (TOLERANCE + RELATIVE * problem.range)
+        return Certified(point, max(bound, 0.0) + rounding, Status.OPTIMAL, 0)
+    reduced = problem()
+    tolerance = rows * (TOLERANCE + RELATIVE * reduced.range)
     calls = 0
     if bound > tolerance:
-        bound, calls = min(bound, oracle()), 1
+        bound, calls = min(bound, oracle(reduced, point)), 1
     gap = max(bound, 0.0) + rounding
-    return Prediction(point, None, gap, Status.OPTIMAL if gap <= tolerance else Status.STALLED, calls)
+    return Certified(point, gap, Status.OPTIMAL if gap <= tolerance else Status.STALLED, calls)
 
 
 def oracle_gap(gradient: Array, point: Array, floor: Array) -> float:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
-from osp_birkhoff.certificates import certified, oracle_gap, unused_capacity
+from osp_birkhoff.certificates import Certified, certified, oracle_gap, unused_capacity
 from osp_birkhoff.newton.dual import SMALL, EntropicRows, minimise
-from osp_birkhoff.reduction import Reduced, column_floor, reduce_by_assignment
+from osp_birkhoff.reduction import Reduced, reduce_by_assignment, reduce_rows
 from osp_birkhoff.support import Support
 from osp_core.errors import Array
 from osp_core.kernels import load
-from osp_core.predictions import Prediction
 
 SWEEP_TOLERANCE = 1e-12
 NEWTON_TOLERANCE = 1e-15
@@ -22,7 +19,7 @@ MODERATE_RANGE = 100.0
 TINY = 1e-300
 
 
-def entropic_plans(scores: Array, support: Support | None = None) -> list[Prediction]:
+def entropic_plans(scores: Array, support: Support | None = None) -> list[Certified]:
     """Return argmin Σ y ln y − ⟨scores, y⟩ over the plans, for every matrix of a batch.
 
     Parameters
@@ -34,37 +31,34 @@ def entropic_plans(scores: Array, support: Support | None = None) -> list[Predic
 
     Returns
     -------
-    Predictions whose points are m×n matrices. Every allowed entry is positive: one that underflows is set to
+    Points as m×n matrices, with certificates. Every allowed entry is positive: one that underflows is set to
     1e−300, so that the gradient ln y is finite and the gap is a Frank–Wolfe gap.
     """
     kernels = load("osp_birkhoff")
     rows, columns = scores.shape[1:]
     cap = np.inf if rows == columns else 1.0
-    floor = column_floor(rows, columns)
-    shifted, lowest = kernels.shift_rows(scores)
-    moderate = lowest >= -MODERATE_RANGE
-    factors = np.exp(shifted if moderate.all() else shifted[moderate])
-    left, right, errors, _ = kernels.sinkhorn(factors, cap, SWEEP_TOLERANCE, 30 + 4000 // columns)
-    predictions = []
-    at = -1
-    for item, is_moderate in enumerate(moderate.tolist()):
-        if not is_moderate:
-            problem = reduce_by_assignment(scores[item])
-            predictions.append(_finish(problem, *_newton(problem, np.zeros(columns)), support))
-            continue
-        at += 1
-        problem = Reduced(shifted[item], floor)
-        if errors[at] > SWEEP_TOLERANCE:
-            solution = _newton(problem, -np.log(right[at]))
-            predictions.append(_finish(problem, *solution, support))
+    factors, left, right, errors, _ = kernels.sinkhorn(
+        scores, MODERATE_RANGE, cap, SWEEP_TOLERANCE, 30 + 4000 // columns
+    )
+    answers = []
+    for item, error in enumerate(errors.tolist()):
+        if error == np.inf:
+            answers.append(_by_newton(reduce_by_assignment(scores[item]), np.zeros(columns), support))
+        elif error > SWEEP_TOLERANCE:
+            answers.append(_by_newton(reduce_rows(scores[item]), -np.log(right[item]), support))
         elif support is None:
-            point, gap = kernels.scaled_point(factors[at], problem.scores, left[at], right[at], cap)
-            predictions.append(certified(point, gap, problem, partial(_oracle_gap, problem, point)))
+            point = factors[item]
+            gap = kernels.scale_to_point(point, left[item], right[item], cap)
+            answers.append(certified(point, gap, lambda item=item: reduce_rows(scores[item]), _oracle_gap))
         else:
-            plan = left[at][:, np.newaxis] * factors[at] * right[at]
-            levels, potentials = -np.log(left[at]), -np.log(right[at])
-            predictions.append(_finish(problem, plan, levels, potentials, support))
-    return predictions
+            plan = left[item][:, np.newaxis] * factors[item] * right[item]
+            duals = -np.log(left[item]), -np.log(right[item])
+            answers.append(_finish(reduce_rows(scores[item]), plan, *duals, support))
+    return answers
+
+
+def _by_newton(problem: Reduced, start: Array, support: Support | None) -> Certified:
+    return _finish(problem, *_newton(problem, start), support)
 
 
 def _newton(problem: Reduced, start: Array) -> tuple[Array, Array, Array]:
@@ -78,7 +72,7 @@ def _newton(problem: Reduced, start: Array) -> tuple[Array, Array, Array]:
 
 def _finish(
     problem: Reduced, plan: Array, levels: Array, potentials: Array, support: Support | None
-) -> Prediction:
+) -> Certified:
     """Make the plan feasible to rounding, and certify it."""
     kernels = load("osp_birkhoff")
     # Both ways only raise entries, up to a common factor: one that is too small would cost a large gap.
@@ -90,7 +84,7 @@ def _finish(
         point = np.where(support.live, np.maximum(support.repair(plan), TINY), 0.0)
     gap = kernels.entropic_gap(point, plan, problem.scores, levels, potentials)
     gap += unused_capacity(point, potentials, problem.floor)
-    return certified(point, gap, problem, partial(_oracle_gap, problem, point))
+    return certified(point, gap, lambda: problem, _oracle_gap)
 
 
 def _oracle_gap(problem: Reduced, point: Array) -> float:

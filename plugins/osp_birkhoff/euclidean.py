@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
-from osp_birkhoff.certificates import certified, oracle_gap, unused_capacity
+from osp_birkhoff.certificates import Certified, certified, oracle_gap, unused_capacity
 from osp_birkhoff.newton.dual import SMALL, EuclideanRows, minimise
 from osp_birkhoff.reduction import Reduced, reduce_by_assignment, reduce_rows
 from osp_birkhoff.support import Support
 from osp_core.errors import Array
 from osp_core.kernels import load
-from osp_core.predictions import Prediction
 
 TOLERANCE = 1e-15
 MAX_ITERATIONS = 300
@@ -20,7 +17,7 @@ SMALL_RANGE = 8.0
 """Scores of a larger range start from the potentials of an assignment."""
 
 
-def euclidean_plan(scores: Array, support: Support | None = None) -> Prediction:
+def euclidean_plan(scores: Array, support: Support | None = None) -> Certified:
     """Return the point of the polytope nearest to `scores`, an m×n matrix with −∞ for forbidden entries."""
     kernels, newton = load("osp_birkhoff"), load("osp_birkhoff.newton")
     rows, columns = scores.shape
@@ -39,7 +36,7 @@ def euclidean_plan(scores: Array, support: Support | None = None) -> Prediction:
             point = support.repair(point)
     gap = kernels.euclidean_gap(point, problem.scores, levels, potentials)
     gap += unused_capacity(point, potentials, problem.floor)
-    return certified(point, gap, problem, partial(_oracle_gap, problem, point))
+    return certified(point, gap, lambda: problem, _oracle_gap)
 
 
 def _oracle_gap(problem: Reduced, point: Array) -> float:

@@ -15,13 +15,16 @@ TINY = 1e-300
 
 
 def sinkhorn(
-    kernels: Array, cap: float, tol: float, max_sweeps: int
-) -> tuple[Array, Array, Array, NDArray[np.int64]]:
-    """Scale every matrix of a batch until its rows sum to 1 and its columns to 1 (or at most 1).
+    scores: Array, widest: float, cap: float, tol: float, max_sweeps: int
+) -> tuple[Array, Array, Array, Array, NDArray[np.int64]]:
+    """Scale exp(scores) of a batch until all rows sum to 1 and all columns to 1 (or at most 1).
 
     Parameters
     ----------
-    kernels : array of shape (batch, m, n)
+    scores : array of shape (batch, m, n)
+        The rounded maximum of every row is taken out first: whole numbers leave no rounding errors.
+    widest : float
+        Matrices with a row of a larger range are left alone.
     cap : float
         Greatest column factor: 1 where columns need not be full, else infinity.
     tol : float
@@ -31,14 +34,18 @@ def sinkhorn(
 
     Returns
     -------
-    Row factors, column factors, errors and numbers of sweeps, one of each per matrix. Rows sum to 1.
+    The exponentials; row factors, column factors, errors and numbers of sweeps, one of each per matrix.
+    Rows sum to 1. The error is infinite for a matrix that was left alone.
     """
-    batch, rows, columns = kernels.shape
+    batch, rows, columns = scores.shape
+    shifted = scores - np.rint(scores.max(axis=2, keepdims=True))
+    lowest = np.where(shifted > -np.inf, shifted, 0.0).min(axis=(1, 2), initial=0.0)
+    factors = np.exp(shifted, out=shifted)
     left, right = np.ones((batch, rows)), np.ones((batch, columns))
     errors, sweeps = np.full(batch, np.inf), np.zeros(batch, np.int64)
-    active = np.arange(batch)
+    active = np.flatnonzero(lowest >= -widest)
     while active.size:
-        kernel, v = kernels[active], right[active]
+        kernel, v = factors[active], right[active]
         u = 1.0 / np.einsum("bij,bj->bi", kernel, v)
         sums = np.einsum("bij,bi->bj", kernel, u)
         scaled = np.minimum(cap, 1.0 / sums)
@@ -50,7 +57,7 @@ def sinkhorn(
         active, scaled = active[stay], scaled[stay]
         right[active] = scaled
         sweeps[active] += 1
-    return left, right, errors, sweeps
+    return factors, left, right, errors, sweeps
 
 
 def cap_and_fill(plan: Array) -> None:
@@ -78,25 +85,16 @@ def entropic_gap(point: Array, plan: Array, scores: Array, levels: Array, potent
     return float((point * np.where(allowed, slopes, 0.0)).sum() - slopes.min(axis=1).sum())
 
 
-def shift_rows(scores: Array) -> tuple[Array, Array]:
-    """Subtract the rounded maximum of every row of every matrix; also return the least finite entries.
-
-    Whole numbers are subtracted without rounding errors.
-    """
-    shifted = scores - np.rint(scores.max(axis=2, keepdims=True))
-    return shifted, np.where(shifted > -np.inf, shifted, 0.0).min(axis=(1, 2), initial=0.0)
-
-
-def scaled_point(factors: Array, scores: Array, left: Array, right: Array, cap: float) -> tuple[Array, float]:
-    """Return the feasible point of a scaled matrix, and its gap bound; `factors` is exp(scores)."""
-    plan = left[:, np.newaxis] * factors * right
-    point = plan.copy()
-    cap_and_fill(point)
-    np.maximum(point, TINY, out=point)
-    gap = entropic_gap(point, plan, scores, -np.log(left), -np.log(right))
+def scale_to_point(factors: Array, left: Array, right: Array, cap: float) -> float:
+    """Turn `factors`, whose scaled rows sum to 1, into a feasible point, in place; return its gap bound."""
+    plan = np.maximum(left[:, np.newaxis] * factors * right, TINY)
+    factors[...] = plan
+    cap_and_fill(factors)
+    slopes = np.log1p((factors - plan) / plan)
+    gap = float((factors * slopes).sum() - slopes.min(axis=1).sum())
     if cap < np.inf:
-        gap -= float(np.log(right) @ np.maximum(1.0 - point.sum(axis=0), 0.0))
-    return point, gap
+        gap -= float(np.log(right) @ np.maximum(1.0 - factors.sum(axis=0), 0.0))
+    return gap
 
 
 def all_distances(lengths: Array) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from osp_birkhoff.certificates import Certified
 from osp_birkhoff.decomposition import decompose_plan
 from osp_birkhoff.entropic import entropic_plans
 from osp_birkhoff.euclidean import euclidean_plan
@@ -123,7 +124,7 @@ class PlanSpace(ZeroOneSpace):
         rows = as_rows(log_weights, self.dim, "log_weights")
         return Predictions.gather(map(self._flat, self._entropic_chunks(rows)), self.dim)
 
-    def _entropic_chunks(self, rows: Array) -> Iterator[Prediction]:
+    def _entropic_chunks(self, rows: Array) -> Iterator[Certified]:
         size = max(1, CHUNK // (self.shape[0] * self.shape[1]))
         for start in range(0, len(rows), size):
             yield from entropic_plans(self._scores(rows[start : start + size]), self.support)
@@ -132,10 +133,8 @@ class PlanSpace(ZeroOneSpace):
         """Scores as matrices, −∞ where nothing may be; whatever can hold no mass is taken out here."""
         return self.matrix(vectors, -np.inf)
 
-    def _flat(self, prediction: Prediction) -> Prediction:
-        return Prediction(
-            self.vector(prediction.point), None, prediction.gap, prediction.status, prediction.lmo_calls
-        )
+    def _flat(self, answer: Certified) -> Prediction:
+        return Prediction(self.vector(answer.point), None, answer.gap, answer.status, answer.lmo_calls)
 
     def marginals(self, theta: Array) -> Array:
         """Gibbs marginals by enumeration, for spaces small enough to list."""
