@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from osp_birkhoff.kernels_numba import exponentials, largest_entry
 from osp_core.errors import Array
 
 LONGEST_STEP = 4.0
@@ -70,20 +71,31 @@ def newton_euclidean(
 def softmax_rows(scores: Array, potentials: Array, thresholds: Array) -> tuple[Array, Array, float]:
     rows, columns = scores.shape
     plan, levels, value = np.empty((rows, columns)), np.empty(rows), 0.0
+    moved, scratch = np.empty(columns), np.empty(columns)
     for i in range(rows):
-        largest = -np.inf
-        for j in range(columns):
-            plan[i, j] = scores[i, j] - potentials[j]
-            largest = max(largest, plan[i, j])
-        total = 0.0
-        for j in range(columns):
-            plan[i, j] = np.exp(plan[i, j] - largest)
-            total += plan[i, j]
-        for j in range(columns):
-            plan[i, j] /= total
-        levels[i] = largest + np.log(total)
+        _subtract(scores[i], potentials, moved)
+        largest = largest_entry(moved)
+        exponentials(moved, largest, np.inf, plan[i], scratch)
+        levels[i] = largest + np.log(_normalise(plan[i]))
         value += levels[i]
     return plan, levels, value
+
+
+@njit(cache=True)
+def _subtract(first: Array, second: Array, difference: Array) -> None:
+    for j in range(first.size):
+        difference[j] = first[j] - second[j]
+
+
+@njit(cache=True, fastmath={"reassoc"})
+def _normalise(row: Array) -> float:
+    total = 0.0
+    for j in range(row.size):
+        total += row[j]
+    share = 1.0 / total
+    for j in range(row.size):
+        row[j] *= share
+    return total
 
 
 @njit(cache=True)
