@@ -168,8 +168,10 @@ class GibbsEntropy(Regularizer):
 
 
 def _rescaled(prediction: Prediction, scale: float) -> Prediction:
-    """The same prediction with its gap on another scale; closed forms have none, and are not copied."""
-    return replace(prediction, gap=scale * prediction.gap) if prediction.gap else prediction
+    """The same prediction with its gap on another scale; what needs no change is not copied."""
+    if prediction.gap == 0.0 or scale == 1.0:
+        return prediction
+    return replace(prediction, gap=scale * prediction.gap)
 
 
 def _inner_product(theta: Array, difference: Array) -> Array:
