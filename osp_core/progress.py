@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -31,4 +33,35 @@ def _counted(items: Iterable[Item], total: int | None, description: str) -> Iter
             print(
                 f"\r{description} {number}{f'/{total}' if total else ''}", end="", file=sys.stderr, flush=True
             )
+    print(file=sys.stderr)
+
+
+@contextmanager
+def live_progress(total: int) -> Iterator[Callable[[str], None]]:
+    """Yield a function that moves the bar one step and says where it is: for work made of several loops."""
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    try:
+        from rich.console import Console
+        from rich.progress import Progress
+    except ImportError:
+        with _counter(total) as advance:
+            yield advance
+        return
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=total)
+        yield lambda text: bar.update(task, advance=1, description=text)
+
+
+@contextmanager
+def _counter(total: int) -> Iterator[Callable[[str], None]]:
+    done, every = itertools.count(1), max(1, total // 200)
+
+    def advance(text: str) -> None:
+        number = next(done)
+        if number % every == 0:
+            print(f"\r{number}/{total} {text:<70}", end="", file=sys.stderr, flush=True)
+
+    yield advance
     print(file=sys.stderr)
