@@ -1,5 +1,8 @@
 """Online structured prediction with guarantees, after Sakaue, Bao, Tsuchiya & Oki (COLT 2024)."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from osp_core import frank_wolfe
 from osp_core.checkpoint import CheckpointError, read_checkpoint
 from osp_core.checkpoints import Checkpoints
@@ -69,6 +72,9 @@ from osp_core.targets import (
 from osp_core.trace import Trace
 from osp_core.vertices import Vertices, space_from_lmo
 from osp_core.vertices import Vertices as vertices
+
+if TYPE_CHECKING:
+    from osp_core.sweeps import run_many
 
 __version__ = "0.1.0"
 
@@ -154,6 +160,7 @@ __all__ = [
     "read_checkpoint",
     "register",
     "run",
+    "run_many",
     "scale_for_gap",
     "space_from_lmo",
     "surrogate_gap",
@@ -162,3 +169,12 @@ __all__ = [
     "vertices",
     "zero_one",
 ]
+
+# Built on the framework, and imported only when somebody asks.
+_LATER = {"run_many": "osp_core.sweeps"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_LATER[name]), name)

@@ -15,11 +15,12 @@ from osp_core.errors import OspError
 COMMANDS = {
     "check": "Run the conformance kit on a space, by name or as module:object.",
     "decode": "Turn scores, or inputs of a saved model, into outputs.",
-    "demo": "Play a short stream on two spaces and compare the regret with its bound.",
+    "demo": "Learn seven kinds of structure online, check every guarantee, and write a report.",
     "doctor": "Show versions, plugins and kernels, and what is disabled and why.",
     "new-plugin": "Write a plugin project that installs and passes its own tests.",
     "run": "Learn a file or a stream; write results, trace and checkpoints.",
     "spaces": "List the spaces, with the reason for those that cannot be used.",
+    "sweep": "Do a grid of runs on all cores or on a cluster, each once.",
 }
 
 

@@ -28,10 +28,11 @@ LAYERS = (
     ("testing",),
     ("report", "adapters"),
     ("runs", "experiments"),
+    ("sweeps",),
     ("cli",),
 )
 # What is built on the framework: it imports these never, nor do plugins.
-LEAVES = ("report", "adapters", "runs", "experiments", "cli")
+LEAVES = ("report", "adapters", "runs", "experiments", "sweeps", "cli")
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
 
 
