@@ -86,6 +86,12 @@ class Masked(ZeroOneSpace):
             raise self._nothing_left() from error
         return restricted
 
+    def memory(self) -> dict[str, Any]:
+        return (self._restricted or self.space).memory()
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        (self._restricted or self.space).recall(memory)
+
     def lmo(self, cost: Array) -> Array:
         if self._restricted is not None:
             return self._restricted.lmo(cost)

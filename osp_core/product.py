@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -59,6 +59,16 @@ class Product(OutputSpace):
     def _join(self, method: str, vector: Array, *args: Any) -> Array:
         parts = zip(self.factors, self.split(vector), strict=True)
         return np.concatenate([getattr(factor, method)(part, *args) for factor, part in parts])
+
+    def memory(self) -> dict[str, Any]:
+        return {
+            f"{i}.{key}": value for i, one in enumerate(self.factors) for key, value in one.memory().items()
+        }
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        for i, factor in enumerate(self.factors):
+            own = f"{i}."
+            factor.recall({key.removeprefix(own): memory[key] for key in memory if key.startswith(own)})
 
     def lmo(self, cost: Array) -> Array:
         return self._join("lmo", cost)

@@ -64,6 +64,7 @@ def save_predictor(predictor: OnlinePredictor, path: str | Path, extra: Mapping[
     state = predictor.state()
     learner = state.pop("learner")
     arrays = {f"learner.{key}": value for key, value in learner.items() if isinstance(value, np.ndarray)}
+    arrays |= {f"space.{key}": value for key, value in predictor.space.memory().items()}
     numbers = {key: encode(value) for key, value in learner.items() if not isinstance(value, np.ndarray)}
     space, chosen = _optional(space_recipe, predictor.space), _optional(learner_recipe, predictor.learner)
     header = {
@@ -142,8 +143,9 @@ def _load_file(
             verify=header["verify"],
         )
         learner_state = {key: decode(value) for key, value in header["learner_state"].items()}
-        learner_state |= {name.removeprefix("learner."): array for name, array in arrays.items()}
+        learner_state |= _of("learner.", arrays)
         predictor.load_state({**header["state"], "learner": learner_state})
+        predictor.space.recall(_of("space.", arrays))
     except CheckpointError as error:
         raise CheckpointError(f"{str(path)!r} cannot be used: {error}") from error
     except (OspError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
@@ -151,6 +153,11 @@ def _load_file(
             f"{str(path)!r} cannot be used: {type(error).__name__}: {error}{_other_versions(header)}"
         ) from error
     return predictor
+
+
+def _of(part: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """The arrays of a part, without the prefix of its name."""
+    return {name.removeprefix(part): array for name, array in arrays.items() if name.startswith(part)}
 
 
 def _candidates(path: Path) -> list[Path]:

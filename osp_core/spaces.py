@@ -9,10 +9,10 @@ from __future__ import annotations
 import copy
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,9 @@ from osp_core.errors import (
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import Regularizer, SquaredNorm
 from osp_core.targets import AffineLoss, hamming
+
+if TYPE_CHECKING:
+    from osp_core.fused.parts import SpaceParts
 
 __all__ = ["Block", "OutputSpace", "ZeroOneSpace", "checks_its_input", "norm_ratio"]
 
@@ -175,6 +178,10 @@ class OutputSpace(ABC):
             raise UnsupportedError(
                 f"{self!r} has no tractable Gibbs marginals; use psi=SquaredNorm(), which every space has."
             ) from error
+
+    def round_parts(self) -> SpaceParts | None:
+        """This space for compiled rounds, see `osp_core.fused`; None where there is no such form."""
+        return None
 
     # --- combinations --------------------------------------------------------------------------------
 
@@ -380,6 +387,15 @@ class OutputSpace(ABC):
         if context is not None:
             raise UnsupportedError(f"{self!r} is the same in every round; it takes no context.")
         return self
+
+    def memory(self) -> dict[str, NDArray[Any]]:
+        """What earlier calls left behind that later answers depend on: checkpoints keep it. Mostly nothing."""
+        return {}
+
+    def recall(self, memory: Mapping[str, NDArray[Any]]) -> None:
+        """Continue from what `memory` returned."""
+        if memory:
+            raise InvalidInputError(f"{self!r} remembers nothing, but was given {', '.join(sorted(memory))}.")
 
     @classmethod
     def examples(cls) -> Sequence[OutputSpace]:

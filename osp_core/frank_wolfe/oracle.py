@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from osp_core.errors import Array, InvalidInputError, OracleError, as_count
 from osp_core.frank_wolfe.active_set import ActiveSet
@@ -138,6 +139,21 @@ class VertexCache:
         position = int(np.argmin(self._vertices.slopes(cost)))
         self._touch(position)
         return self._vertices.atoms.dense(position)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """What is remembered and when it was used, as arrays; empty when nothing is."""
+        if self._vertices is None:
+            return {}
+        rows = [self._vertices.atoms.dense(position) for position in range(len(self))]
+        return {"vertices": np.array(rows), "used": np.array([*self._last_used, self._clock])}
+
+    def load_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Remember what `state` returned, and nothing else."""
+        self._vertices, self._last_used, self._clock = None, [], 0
+        if state:
+            for vertex in state["vertices"]:
+                self.add(vertex)
+            *self._last_used, self._clock = (int(moment) for moment in state["used"])
 
     def _touch(self, position: int) -> None:
         self._clock += 1

@@ -26,6 +26,14 @@ class EntropicHull:
         self.cache, self.dim, self.entropy = cache, dim, entropy
         self._points: dict[bytes, Array] = {}
 
+    def known(self) -> Array:
+        """The points found so far, one a row."""
+        return np.array(list(self._points.values())).reshape(-1, self.dim)
+
+    def learn(self, points: Array) -> None:
+        """Know these points, and no others."""
+        self._points = {point.tobytes(): point for point in np.array(points, dtype=np.float64)}
+
     def minimize(self, weights: Array, lmo: Callable[[Array], Array]) -> Prediction:
         """Return the minimiser with its Frank–Wolfe gap and the points it is made of."""
         calls = [0]
@@ -55,7 +63,7 @@ class EntropicHull:
         stuck = np.zeros(self.dim, dtype=bool)
         for end, sign in ((0.0, -1.0), (self.entropy.high, 1.0)):
             while np.isfinite(end):
-                known = np.array(list(self._points.values())).reshape(-1, self.dim)
+                known = self.known()
                 wanted = (known == end).all(axis=0) & ~stuck if len(known) else np.ones(self.dim, dtype=bool)
                 if not wanted.any():
                     break
@@ -74,7 +82,7 @@ class EntropicHull:
                 self._points.pop(vertex.tobytes(), None)
 
     def _master(self, weights: Array, moving: Array, lmo: Callable[[Array], Array]) -> Prediction:
-        points = np.array(list(self._points.values()))
+        points = self.known()
         count = len(points)
         program = EntropicProgram(
             np.ones((1, count)),

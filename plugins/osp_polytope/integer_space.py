@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -85,6 +86,21 @@ class _Hull:
         from osp_polytope.entropic_hull import EntropicHull
 
         return {one.binary: EntropicHull(self.program.cache, self.dim, one) for one in (NEGATIVE, BINARY)}
+
+    # Which of several combinations of a point is found depends on the points that are known.
+    def memory(self: Any) -> dict[str, Array]:
+        known = {f"cache.{key}": value for key, value in self.program.cache.state().items()}
+        for binary, hull in self.__dict__.get("_entropic_over", {}).items():
+            known["binary" if binary else "entropic"] = hull.known()
+        return known
+
+    def recall(self: Any, memory: Mapping[str, Array]) -> None:
+        cache = {key.removeprefix("cache."): memory[key] for key in memory if key.startswith("cache.")}
+        self.program.cache.load_state(cache)
+        self.__dict__.pop("_entropic_over", None)
+        if "entropic" in memory:
+            for binary, hull in self._entropic_over.items():
+                hull.learn(memory["binary" if binary else "entropic"])
 
 
 class ZeroOneHull(_Hull, ZeroOnePolytope):
