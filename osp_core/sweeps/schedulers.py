@@ -11,6 +11,7 @@ from osp_core.errors import InvalidInputError, MissingDependencyError, OspError
 from osp_core.sweeps.task import Task, lost, perform
 
 Row = dict[str, Any]
+PATIENCE = 20.0  # seconds that a scheduler has to answer
 _EXTRA = "pip install 'online-structured-prediction[distributed]'"
 
 
@@ -120,7 +121,7 @@ def _here(tasks: Sequence[Task]) -> Iterator[Row]:
 
 def _connect(distributed: Any, address: str) -> Any:
     try:
-        return distributed.Client(address, timeout=20)
+        return distributed.Client(address, timeout=PATIENCE)
     except (OSError, ValueError, TypeError) as error:
         raise SweepError(f"No Dask scheduler answers at {address!r}: {error}.") from error
 
