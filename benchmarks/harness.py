@@ -1,21 +1,27 @@
-"""Measure our primitives and those of the peers side by side: one process, one thread, warm."""
+"""Measure our primitives and those of the peers side by side: one process, one thread, warm, taking turns.
+
+Times are processor times of this process, so that other programs on a shared machine disturb little; what
+has to be waited for in another process is measured by the clock.
+"""
 
 from __future__ import annotations
 
-import json
 import os
-import platform
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")  # before numpy is imported
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false --xla_force_host_platform_device_count=1"
+)
 
-RESULTS = Path(__file__).parent / "results"
+BEST = "the fastest peer"
+PATIENCE = 2.0
+"""Seconds: a contestant whose first call takes longer is timed on that call alone."""
 
 
 @dataclass(frozen=True)
@@ -27,27 +33,39 @@ class Case:
     primitive : str
         What is measured, the same for all sizes.
     size : int
-        n or d.
+        n, d or the number of features.
     ours : callable
         Returns our answer.
     peers : mapping
         Name → a callable that returns the peer's answer, or the reason why it cannot run.
     error : callable
-        From an answer to its error; an answer beyond `tolerance` is not timed.
+        From an answer (and the arguments it was for) to its error; an answer beyond `tolerance` is not timed.
     tolerance : float
+    targets : mapping
+        Peer, or BEST → how many times faster we mean to be.
+    arguments : sequence of tuples
+        What contestants are called with, in turn: one call without arguments by default.
+    units : int
+        How many rounds, rows or items one call handles; times are per unit.
+    exponent : float, optional
+        The power of the size that theory says our cost grows with.
     """
 
     primitive: str
     size: int
-    ours: Callable[[], Any]
-    peers: dict[str, Callable[[], Any] | str]
-    error: Callable[[Any], float]
+    ours: Callable[..., Any]
+    peers: Mapping[str, Callable[..., Any] | str]
+    error: Callable[..., float]
     tolerance: float
+    targets: Mapping[str, float] = field(default_factory=dict)
+    arguments: Sequence[tuple[Any, ...]] = ((),)
+    units: int = 1
+    exponent: float | None = None
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Median and quartiles of the seconds of one call, with the error of its answer."""
+    """Median and quartiles of the seconds of one unit, with the largest error of the answers."""
 
     who: str
     seconds: float | None
@@ -56,12 +74,35 @@ class Timing:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Fact:
+    """A number that is not a race: a count, a ratio, a size in memory, a time that stands alone."""
+
+    name: str
+    value: float
+    unit: str
+    at_most: float | None = None
+    at_least: float | None = None
+    note: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the number is where it was meant to be; None where nothing was meant."""
+        if self.at_most is None and self.at_least is None:
+            return None
+        return (self.at_most is None or self.value <= self.at_most) and (
+            self.at_least is None or self.value >= self.at_least
+        )
+
+
 @dataclass
 class Row:
     """All timings of one case, ours first."""
 
     primitive: str
     size: int
+    targets: Mapping[str, float]
+    exponent: float | None = None
     timings: list[Timing] = field(default_factory=list)
 
     @property
@@ -70,115 +111,99 @@ class Row:
         timed = [timing for timing in self.timings[1:] if timing.seconds is not None]
         return min(timed, key=lambda timing: timing.seconds or 0.0, default=None)
 
+    def ratio(self, peer: str = BEST) -> float | None:
+        """How many times faster we are than a peer."""
+        ours = self.timings[0].seconds
+        named = [timing for timing in self.timings[1:] if timing.who.startswith(peer)]
+        other = self.best_peer if peer == BEST else next(iter(named), None)
+        return other.seconds / ours if ours and other is not None and other.seconds else None
+
     @property
-    def ratio(self) -> float | None:
-        """How many times faster we are than the best peer."""
-        ours, peer = self.timings[0].seconds, self.best_peer
-        return peer.seconds / ours if ours and peer is not None and peer.seconds else None
+    def met(self) -> bool | None:
+        """Whether all targets are met; None where there is none, or no peer to compare with."""
+        if self.targets and self.timings[0].seconds is None:
+            return False
+        verdicts = [ratio >= goal for who, goal in self.targets.items() if (ratio := self.ratio(who))]
+        return all(verdicts) if verdicts else None
 
 
-def measure(cases: Iterable[Case], *, quick: bool = False) -> Iterator[Row]:
-    """Check and time every case."""
-    budget = 0.1 if quick else 0.5
+def measure(cases: Iterable[Case], *, short: bool = False) -> Iterator[Row]:
+    """Check all answers of every case, then time the contestants in turns."""
+    budget, repeats = (0.06, 7) if short else (0.4, 15)
     for case in cases:
-        row = Row(case.primitive, case.size)
-        for who, call in [("ours", case.ours), *case.peers.items()]:
-            row.timings.append(_time(who, call, case, budget))
+        row = Row(case.primitive, case.size, case.targets, case.exponent)
+        contestants = [_Contestant(who, call, case) for who, call in [("ours", case.ours), *case.peers.items()]]
+        for _ in range(repeats):
+            for contestant in contestants:
+                contestant.sample(budget / repeats, budget)
+        row.timings = [contestant.timing() for contestant in contestants]
         yield row
 
 
-def _time(who: str, call: Callable[[], Any] | str, case: Case, budget: float) -> Timing:
-    if isinstance(call, str):
-        return Timing(who, None, None, None, call)
-    try:
-        error = float(case.error(call()))  # this call also warms caches and compiles
-    except Exception as failure:  # a peer may raise anything; ours must show up in the table as well
-        return Timing(who, None, None, None, f"{type(failure).__name__}: {failure}")
-    if not error <= case.tolerance:
-        return Timing(who, None, None, error, f"wrong by {error:.1e}")
-    once = _seconds(call, 1)
-    repeats = max(1, int(budget / 20 / max(once, 1e-9)))
-    samples = [_seconds(call, repeats) for _ in range(5 if once > budget else 20)]
-    quartiles = statistics.quantiles(samples, n=4)
-    return Timing(who, statistics.median(samples), (quartiles[0], quartiles[2]), error)
+class _Contestant:
+    """One implementation: checked when it is made, timed a little at every turn."""
+
+    def __init__(self, who: str, call: Callable[..., Any] | str, case: Case) -> None:
+        self.who, self.call, self.case = who, call, case
+        self.arguments = list(case.arguments)
+        self.samples: list[float] = []
+        self.error: float | None = None
+        self.note = call if isinstance(call, str) else self._check(call)
+        self.spent = 0.0
+        if not self.note and not self.samples:
+            self.once = self._pass(1)
+
+    def _check(self, call: Callable[..., Any]) -> str:
+        errors = []
+        for number, arguments in enumerate(self.case.arguments):
+            begin = time.process_time()
+            try:
+                answer = call(*arguments)  # the first call also warms caches and compiles
+                seconds = time.process_time() - begin
+                errors.append(float(self.case.error(answer, *arguments)))
+            except Exception as failure:  # a peer may raise anything; ours must show up in the table as well
+                return f"{type(failure).__name__}: {failure}"
+            if number > 0 and seconds > PATIENCE and len(self.case.arguments) > 1:
+                self.samples, self.arguments = [seconds / self.case.units], [arguments]
+                break
+        self.error = max(errors)
+        return "" if self.error <= self.case.tolerance else f"wrong by {self.error:.1e}"
+
+    def sample(self, share: float, budget: float) -> None:
+        """Time as many passes as fit in a share of the budget; nothing when it is used up."""
+        if self.note or len(self.arguments) < len(self.case.arguments):
+            return
+        if self.spent > 2 * budget and len(self.samples) >= 3:
+            return
+        repeats = max(1, int(share / max(self.once, 1e-9)))
+        begin = time.process_time()
+        self.samples.append(self._pass(repeats) / (len(self.arguments) * self.case.units))
+        self.spent += time.process_time() - begin
+
+    def _pass(self, repeats: int) -> float:
+        """Seconds for a call with each of the arguments."""
+        call = self.call
+        begin = time.process_time()
+        for _ in range(repeats):
+            for arguments in self.arguments:
+                call(*arguments)  # type: ignore[operator]
+        return (time.process_time() - begin) / repeats
+
+    def timing(self) -> Timing:
+        if self.note:
+            return Timing(self.who, None, None, self.error, self.note)
+        middle = statistics.median(self.samples)
+        quartiles = statistics.quantiles(self.samples, n=4) if len(self.samples) > 1 else [middle] * 3
+        note = "" if len(self.arguments) == len(self.case.arguments) else "timed on one instance"
+        return Timing(self.who, middle, (quartiles[0], quartiles[2]), self.error, note)
 
 
-def _seconds(call: Callable[[], Any], repeats: int) -> float:
-    start = time.perf_counter()
+def seconds_of(call: Callable[[], Any], repeats: int = 5) -> float:
+    """The median processor time of a call, after one to warm up."""
+    call()
+    samples = []
     for _ in range(repeats):
+        begin = time.process_time()
         call()
-    return (time.perf_counter() - start) / repeats
-
-
-def report(rows: list[Row], title: str) -> str:
-    """Write results/<title>.json and .png, and return a Markdown table."""
-    RESULTS.mkdir(exist_ok=True)
-    document = {
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-        "rows": [{**vars(row), "timings": [vars(timing) for timing in row.timings]} for row in rows],
-    }
-    (RESULTS / f"{title}.json").write_text(json.dumps(document, indent=1))
-    _plot(rows, RESULTS / f"{title}.png")
-    lines = ["| primitive | size | ours | best peer | ratio | others |", "|---|---|---|---|---|---|"]
-    lines += [_line(row) for row in rows]
-    return "\n".join(lines)
-
-
-def _line(row: Row) -> str:
-    peer, ratio = row.best_peer, row.ratio
-    others = ", ".join(_cell(timing) for timing in row.timings[1:] if timing is not peer)
-    cells = [
-        row.primitive,
-        str(row.size),
-        _cell(row.timings[0]),
-        _cell(peer) if peer else "none",
-        f"{ratio:.2f}×" if ratio else "—",
-        others or "—",
-    ]
-    return "| " + " | ".join(cells) + " |"
-
-
-def _cell(timing: Timing) -> str:
-    if timing.seconds is None:
-        return f"{timing.who} ({timing.note})"
-    return f"{timing.who} {_human(timing.seconds)} (error {timing.error:.0e})"
-
-
-def _human(seconds: float) -> str:
-    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
-        if seconds * factor >= 1.0:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
-
-
-def _plot(rows: list[Row], path: Path) -> None:
-    """Cost against size on log axes, one panel a primitive."""
-    try:
-        import matplotlib
-    except ImportError:
-        return
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    primitives = list(dict.fromkeys(row.primitive for row in rows))
-    columns = min(3, len(primitives))
-    height = -(-len(primitives) // columns)
-    figure, axes = plt.subplots(height, columns, figsize=(5 * columns, 4 * height), squeeze=False)
-    for axis in axes.flat[len(primitives) :]:
-        axis.set_visible(False)
-    for axis, primitive in zip(axes.flat, primitives, strict=False):
-        chosen = [row for row in rows if row.primitive == primitive]
-        for who in dict.fromkeys(timing.who for row in chosen for timing in row.timings):
-            points = [
-                (row.size, t.seconds) for row in chosen for t in row.timings if t.who == who and t.seconds
-            ]
-            if points:
-                style = {"linewidth": 2.5, "color": "black"} if who == "ours" else {"linewidth": 1.2}
-                axis.loglog(*zip(*points, strict=True), marker="o", markersize=4, label=who, **style)
-        axis.set(title=primitive, xlabel="size", ylabel="seconds per call")
-        axis.grid(True, which="major", alpha=0.3)
-        axis.legend(fontsize=8)
-    figure.tight_layout()
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+        samples.append(time.process_time() - begin)
+    return statistics.median(samples)
