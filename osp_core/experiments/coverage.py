@@ -10,6 +10,7 @@ import numpy as np
 
 from osp_core.comparator import best_comparator
 from osp_core.errors import Array
+from osp_core.experiments.drawing import common_legend
 from osp_core.experiments.result import Row
 from osp_core.guarantees import SurrogateGap, deviation_rate, surrogate_gap
 from osp_core.learners import OGD
@@ -113,11 +114,18 @@ def _held(gap: SurrogateGap, form: Any, delta: float, run: _Run) -> bool:
 
 
 def draw(figure: Any, rows: Sequence[Row]) -> None:
-    """The share of seeds covered over the share promised."""
+    """The share of seeds covered, one group of bars per share promised."""
     axes = figure.subplots()
-    for key in dict.fromkeys((row["adversary"], row["form"]) for row in rows):
-        mine = [row for row in rows if (row["adversary"], row["form"]) == key]
-        axes.plot([r["promised"] for r in mine], [r["covered"] for r in mine], "o-", label=", ".join(key))
-    axes.plot([0, 1], [0, 1], "k--", label="promised")
-    axes.set(xlabel="promised", ylabel="covered", xlim=(0, 1.02), ylim=(0, 1.05))
-    axes.legend()
+    forms = list(dict.fromkeys((row["adversary"], row["form"]) for row in rows))
+    promises = sorted({row["promised"] for row in rows})
+    width = 0.8 / len(forms)
+    for index, form in enumerate(forms):
+        mine = {row["promised"]: row["covered"] for row in rows if (row["adversary"], row["form"]) == form}
+        places = [group + width * (index + 0.5) - 0.4 for group, p in enumerate(promises) if p in mine]
+        axes.bar(places, [mine[p] for p in promises if p in mine], 0.9 * width, label=", ".join(form))
+    for group, promised in enumerate(promises):
+        label = "promised" if group == 0 else None
+        axes.plot([group - 0.45, group + 0.45], [promised, promised], "k", lw=2, label=label)
+    axes.set_xticks(range(len(promises)), [f"{promised:.0%}" for promised in promises])
+    axes.set(xlabel="promised: 1 − δ", ylabel="share of the seeds in which it held", ylim=(0, 1.05))
+    common_legend(figure, axes, 4)

@@ -9,6 +9,7 @@ import numpy as np
 
 from osp_core.comparator import best_comparator
 from osp_core.decoding import Decoder, RandomizedDecoder
+from osp_core.experiments.drawing import common_legend, log_axes
 from osp_core.experiments.result import Row
 from osp_core.exploration import UniformExploration
 from osp_core.protocol import OnlinePredictor, run
@@ -49,6 +50,8 @@ def draw(figure: Any, rows: Sequence[Row]) -> None:
         classes = np.array([row["classes"] for row in mine])
         panels[0].plot(classes, [row["coefficient"] for row in mine], "o-", label=name)
         panels[1].plot(classes, [row["expected_loss"] for row in mine], "o-", label=name)
-    panels[0].set(xlabel="classes d", ylabel="coefficient of ‖U‖²", xscale="log", yscale="log")
-    panels[1].set(xlabel="classes d", ylabel="ΣE L", xscale="log")
-    panels[0].legend()
+    panels[0].set(xlabel="classes d", ylabel="coefficient of ‖U‖² in the bound")
+    panels[1].set(xlabel="classes d", ylabel="expected loss, summed over rounds", ylim=(0, None))
+    log_axes(panels[0])
+    log_axes(panels[1], y=False)
+    common_legend(figure, panels[0], 2)

@@ -10,6 +10,7 @@ import numpy as np
 
 from osp_core.comparator import Comparator, best_comparator
 from osp_core.errors import Array
+from osp_core.experiments.drawing import common_legend
 from osp_core.experiments.result import Row
 from osp_core.guarantees import surrogate_gap
 from osp_core.learners import OGD, AdaptiveOGD, OnlineLearner, ParameterFree, PolyakOGD
@@ -80,13 +81,13 @@ def _compare(
 def draw(figure: Any, rows: Sequence[Row]) -> None:
     """ΣE L of every learner; one panel per space, one group of bars per kind of data."""
     titles = list(dict.fromkeys(row["space"] for row in rows))
-    for panel, title in zip(figure.subplots(1, len(titles)), titles, strict=True):
+    panels = figure.subplots(1, len(titles), squeeze=False).ravel()
+    for panel, title in zip(panels, titles, strict=True):
         for offset, segments in enumerate(dict.fromkeys(row["segments"] for row in rows)):
             mine = [row for row in rows if row["space"] == title and row["segments"] == segments]
-            label = "stationary" if segments == 1 else f"{segments} segments"
+            label = "stationary" if segments == 1 else f"{segments} segments, a new teacher in each"
             places = np.arange(len(mine)) + 0.4 * offset
-            panel.bar(places, [row["expected_loss"] for row in mine], width=0.4, label=label)
-        panel.set(title=title, ylabel="ΣE L")
-        panel.set_xticks(np.arange(len(mine)) + 0.2, [row["learner"] for row in mine], rotation=20)
-        panel.margins(y=0.2)  # room for the legend
-        panel.legend(loc="upper left", ncols=2)
+            panel.bar(places, [row["expected_loss"] for row in mine], width=0.36, label=label)
+        panel.set(title=title, ylabel="expected loss, summed over rounds")
+        panel.set_xticks(np.arange(len(mine)) + 0.2, [row["learner"] for row in mine], rotation=15)
+    common_legend(figure, panels[0], 2)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from osp_core.experiments.drawing import common_legend, log_axes
 from osp_core.experiments.result import Row
 from osp_core.guarantees import multiclass_regret_floor
 from osp_core.protocol import OnlinePredictor, run
@@ -44,12 +45,17 @@ def _regret(space: Any, hard: int, seed: int) -> tuple[float, float]:
 
 
 def draw(figure: Any, rows: Sequence[Row]) -> None:
-    """Regret, floor and bound over the hard rounds; one colour per number of classes."""
-    axes = figure.subplots()
-    for index, d in enumerate(dict.fromkeys(row["classes"] for row in rows)):
+    """Regret, floor and bound over the hard rounds; one panel per number of classes."""
+    classes = list(dict.fromkeys(row["classes"] for row in rows))
+    panels = figure.subplots(1, len(classes), sharey=True, squeeze=False).ravel()
+    for panel, d in zip(panels, classes, strict=True):
         mine = [row for row in rows if row["classes"] == d]
         hard = [row["hard_rounds"] for row in mine]
-        axes.plot(hard, [row["regret"] for row in mine], f"C{index}o-", label=f"regret, d = {d}")
-        axes.plot(hard, [row["floor"] for row in mine], f"C{index}:", label=f"floor, d = {d}")
-    axes.set(xlabel="hard rounds", ylabel="expected regret", xscale="log", yscale="log")
-    axes.legend(fontsize="small", ncols=2)
+        panel.plot(hard, [row["bound"] for row in mine], "k--", label="upper bound (Thm 7)")
+        panel.plot(hard, [row["regret"] for row in mine], "C0o-", label="expected regret of OGD")
+        panel.plot(hard, [row["claimed_floor"] for row in mine], "C3-.", lw=1, label="floor as printed")
+        panel.plot(hard, [row["floor"] for row in mine], "C1:", lw=2, label="floor, corrected")
+        panel.set(title=f"d = {d} classes", xlabel="hard rounds")
+        log_axes(panel)
+    panels[0].set_ylabel("regret")
+    common_legend(figure, panels[0], 4)

@@ -9,6 +9,7 @@ import numpy as np
 
 from osp_core.comparator import best_comparator
 from osp_core.errors import Array
+from osp_core.experiments.drawing import common_legend, log_axes
 from osp_core.experiments.result import Row
 from osp_core.protocol import OnlinePredictor, run
 from osp_core.registry import make_space, make_stream
@@ -71,7 +72,9 @@ def draw(figure: Any, rows: Sequence[Row]) -> None:
     for panel, name in zip(panels, dict.fromkeys(row["stream"] for row in rows), strict=True):
         mine = [row for row in rows if row["stream"] == name]
         T = [row["rounds"] for row in mine]
-        panel.plot(T, [row["risk"] for row in mine], "o-", label="risk of W̄")
-        panel.plot(T, [row["comparator_risk"] + row["bound"] for row in mine], "k--", label="promised")
-        panel.set(title=name, xscale="log", yscale="log", xlabel="T")
-    panels[0].legend()
+        promised = [row["comparator_risk"] + row["bound"] for row in mine]
+        panel.plot(T, promised, "k--", label="promised: risk of U + bound/T")
+        panel.plot(T, [row["risk"] for row in mine], "o-", label="risk of the average W̄ on fresh data")
+        panel.set(title=name.replace("_", " "), xlabel="rounds T", ylabel="expected loss of one play")
+        log_axes(panel)
+    common_legend(figure, panels[0], 2)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from osp_core.comparator import best_comparator
+from osp_core.experiments.drawing import common_legend, log_axes
 from osp_core.experiments.result import Row
 from osp_core.experiments.spaces import example_spaces
 from osp_core.protocol import OnlinePredictor, run
@@ -55,16 +56,19 @@ def _run(space: OutputSpace, rounds: Sequence[int], seed: int) -> list[tuple[flo
 def draw(figure: Any, rows: Sequence[Row]) -> None:
     """ΣE L with its band, and the right-hand side, over the rounds; one panel per space."""
     titles = list(dict.fromkeys(row["space"] for row in rows))
-    panels = figure.subplots(2, (len(titles) + 1) // 2, squeeze=False).ravel()
+    panels = figure.subplots(2, (len(titles) + 1) // 2, squeeze=False, sharex=True, sharey=True).ravel()
     for panel, title in zip(panels, titles, strict=False):
         mine = [row for row in rows if row["space"] == title]
-        T = [row["rounds"] for row in mine]
-        panel.plot(T, [row["right_hand_side"] for row in mine], "k--", label="ΣS(U) + bound")
-        panel.plot(T, [row["expected_loss"] for row in mine], "C0", label="ΣE L")
-        panel.fill_between(
-            T, [row["lowest"] for row in mine], [row["highest"] for row in mine], color="C0", alpha=0.3
-        )
-        panel.set(title=title, xscale="log", yscale="log", xlabel="rounds")
+        T, low, high = ([row[key] for row in mine] for key in ("rounds", "lowest", "highest"))
+        promised = [row["right_hand_side"] for row in mine]
+        panel.plot(T, promised, "k--", label="promised: ΣS(U) + bound, for the best U")
+        panel.plot(T, [row["expected_loss"] for row in mine], "C0", label="expected target loss ΣE L")
+        panel.fill_between(T, low, high, color="C0", alpha=0.3, label="lowest to highest seed")
+        panel.set_title(title)
+        log_axes(panel)
+        panel.xaxis.set_tick_params(labelbottom=True)
+        panel.set_xlabel("rounds")
     for panel in panels[len(titles) :]:
         panel.set_axis_off()
-    panels[0].legend(fontsize="small")
+    figure.supylabel("loss, summed over rounds", fontsize="medium")
+    common_legend(figure, panels[0], 3)

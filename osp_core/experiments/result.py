@@ -81,7 +81,7 @@ class ExperimentResult:
             figure = self.figure()
         except MissingDependencyError:
             return written
-        figure.savefig(folder / f"{self.name}.svg")
+        figure.savefig(folder / f"{self.name}.svg", metadata={"Date": None})
         return [*written, folder / f"{self.name}.svg"]
 
 

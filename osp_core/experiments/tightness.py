@@ -9,6 +9,7 @@ import numpy as np
 
 from osp_core.decoding import RandomizedDecoder
 from osp_core.errors import Array
+from osp_core.experiments.drawing import common_legend, log_axes
 from osp_core.experiments.ratios import largest_ratio
 from osp_core.experiments.result import Row
 from osp_core.experiments.spaces import example_spaces
@@ -59,12 +60,14 @@ def draw(figure: Any, rows: Sequence[Row]) -> None:
     for title in dict.fromkeys(row["example"] for row in rows):
         mine = [row for row in rows if row["example"] == title]
         if title.endswith("searched"):
-            bars.barh(title.removesuffix(", searched"), mine[0]["constant"], color="C0")
+            bars.barh(title.removesuffix(", searched"), mine[0]["constant"], color="0.6")
         else:
-            curves.plot([row["position"] for row in mine], [row["constant"] for row in mine], label=title)
-    for axes in (curves, bars):
-        axes.grid(visible=True, alpha=0.3)
-    curves.axhline(4.0, color="k", ls="--")
-    curves.set(xlabel="θ, or ε", ylabel="constant needed", xscale="log")
-    curves.legend(fontsize="small")
+            curves.plot(
+                [row["position"] for row in mine], [row["constant"] for row in mine], lw=4, label=title
+            )
+    curves.axhline(4.0, color="k", ls="--", lw=1, zorder=3, label="4, proven to suffice")
+    curves.set(xlabel="position of the scores: θ, or ε", ylabel="constant needed", ylim=(0, 4.4))
+    log_axes(curves, y=False)
     bars.axvline(4.0, color="k", ls="--")
+    bars.set(xlabel="constant needed, found by search")
+    common_legend(figure, curves, 3)

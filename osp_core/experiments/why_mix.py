@@ -13,6 +13,7 @@ import numpy as np
 
 from osp_core.decoding import Decoder, NearestDecoder, RandomizedDecoder, SamplingDecoder
 from osp_core.errors import Array
+from osp_core.experiments.drawing import common_legend, log_axes
 from osp_core.experiments.result import Row
 from osp_core.guarantees import surrogate_gap
 from osp_core.losses import FenchelYoungLoss
@@ -57,14 +58,24 @@ def _ratios(
 
 def draw(figure: Any, rows: Sequence[Row]) -> None:
     """E L/S over the position of the scores; one panel per example."""
+    names = {
+        "RandomizedDecoder": "Algorithm 1: mix",
+        "NearestDecoder": "nearest only",
+        "SamplingDecoder": "random only",
+    }
     panels = figure.subplots(1, 2)
     for panel, example in zip(panels, ("logistic", "euclidean"), strict=True):
-        for name in dict.fromkeys(row["decoder"] for row in rows):
+        for name, label in names.items():
             mine = [row for row in rows if row["example"] == example and row["decoder"] == name]
-            panel.plot([row["position"] for row in mine], [row["ratio"] for row in mine], label=name)
-            if "constant" in mine[0]:
+            shown = [row for row in mine if row["ratio"] > 0]  # no loss at all has no place on this axis
+            style = {"lw": 3, "alpha": 0.6} if name == "RandomizedDecoder" else {}
+            panel.plot(
+                [row["position"] for row in shown], [row["ratio"] for row in shown], label=label, **style
+            )
+            if "constant" in mine[0] and mine[0]["constant"] != "":
                 panel.axhline(mine[0]["constant"], color="k", ls="--", label="Lemma 4")
-        panel.set(title=example, xscale="log", yscale="log", ylabel="E L / S")
-    panels[0].set_xlabel("ε")
-    panels[1].set_xlabel("θ")
-    panels[0].legend(fontsize="small")
+        panel.set(title=f"{example} loss", ylabel="expected target loss / surrogate loss")
+        log_axes(panel)
+    panels[0].set_xlabel("ε: how far the scores lean the wrong way")
+    panels[1].set_xlabel("θ: the score")
+    common_legend(figure, panels[0], 4)

@@ -346,11 +346,12 @@ def write(entries: Sequence[Entry]) -> None:
         "",
         __doc__.split("\n\n")[1].replace("\n", " "),
         "",
+        "![progressive error over rounds](real_data.svg)",
+        "",
     ]
     lines += ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
-    lines += ["| " + " | ".join(row) + " |" for row in table]
-    lines += ["", "![progressive error over rounds](real_data.svg)", ""]
-    (HERE / "real_data.md").write_text("\n".join(lines))
+    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in table]
+    (HERE / "real_data.md").write_text("\n".join([*lines, ""]))
 
 
 def draw(entries: Sequence[Entry]) -> None:
@@ -360,7 +361,7 @@ def draw(entries: Sequence[Entry]) -> None:
     matplotlib.rcParams["svg.hashsalt"] = "osp"
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(2, 4, figsize=(17, 8), constrained_layout=True)
+    figure, axes = pyplot.subplots(4, 2, figsize=(9, 15), constrained_layout=True)
     for axis, (data, unit) in zip(axes.flat, MEASURES.items(), strict=True):
         for entry in [entry for entry in entries if entry.data == data]:
             rounds = np.arange(1, len(entry.losses) + 1)
@@ -368,7 +369,7 @@ def draw(entries: Sequence[Entry]) -> None:
             axis.plot(rounds, np.cumsum(entry.losses) / rounds, label=entry.model, linewidth=width)
         axis.set(title=data, xlabel="round", ylabel=f"mean {unit} so far", xlim=(10, None), xscale="log")
         axis.set_ylim(0, 2.2 * min(entry.error for entry in entries if entry.data == data))
-        axis.legend(fontsize=6)
+        axis.legend(fontsize=7.5, loc="lower left", framealpha=0.9)
     figure.savefig(HERE / "real_data.svg", metadata={"Date": None})
 
 
