@@ -1,16 +1,14 @@
-"""``osp decode``: scores or inputs in, outputs out, one JSON line each."""
+"""``osp decode``: scores or inputs in, outputs out."""
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
-import numpy as np
 
+from osp_core.cli import completion
 from osp_core.cli.run import parse_param
 from osp_core.errors import InvalidInputError
 
@@ -18,105 +16,100 @@ EXAMPLES = """
 \b
 Examples:
   echo '[2.0, 0.1, -1]' | osp decode --space simplex -p 'classes=["cat","dog","emu"]' --law
-  osp decode --model flowers/checkpoints/round-000000000150.ckpt --file new.jsonl --deterministic
+  osp decode --space permutahedron -p d=4 --file scores.csv
+  osp decode --model flowers --file new.csv --deterministic --output labelled.csv
+  osp decode --model flowers/checkpoints/round-000000000150.ckpt --file new.parquet --output out.parquet
+\b
+A model is a checkpoint, or the directory of a run, whose newest sound checkpoint is taken. The features are
+found by name in files with a header or keys; other columns are carried along to --output.
+\b
+Lines on standard input (or in a file with any other ending) are numbers separated by commas, a JSON list,
+or for a model a JSON object. Without --output there is one line of JSON for each.
 """
 
 
 @click.command(epilog=EXAMPLES)
-@click.option("--space", help="A registered space; the lines are then score vectors.")
-@click.option("-p", "--param", "params", multiple=True, metavar="KEY=VALUE", help="A parameter of the space.")
-@click.option("--model", type=click.Path(path_type=Path), help="A checkpoint; the lines are then inputs x.")
 @click.option(
-    "--file", type=click.Path(path_type=Path), help="Where to read the vectors; standard input otherwise."
+    "--space",
+    help="A registered space; the rows are then score vectors.",
+    shell_complete=completion.registered("space"),
 )
+@click.option(
+    "-p",
+    "--param",
+    "params",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A parameter of the space; the value is JSON or text.",
+    shell_complete=completion.parameters("space"),
+)
+@click.option(
+    "--decoder",
+    help="With --space: randomized, blockwise, nearest, sampling or uniform.  [default: what fits]",
+    shell_complete=completion.listed(completion.decoders),
+)
+@click.option(
+    "--model",
+    type=click.Path(path_type=Path),
+    help="A checkpoint or the directory of a run; the rows are then inputs x.",
+)
+@click.option(
+    "--file",
+    type=click.Path(path_type=Path),
+    help="Where to read the rows: .csv, .tsv, .jsonl, .npz, .parquet or lines; standard input otherwise.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the rows with their outputs to this .csv, .tsv, .jsonl or .parquet file.",
+)
+@click.option("--column", default="prediction", show_default=True, help="The name of their column there.")
+@click.option("--overwrite", is_flag=True, help="Replace --output if it exists.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random outputs.")
 @click.option("--deterministic", is_flag=True, help="The nearest output instead of a random one.")
 @click.option("--law", is_flag=True, help="Add p, the nearest output, and the mean of the law.")
+@click.option(
+    "--on-error",
+    type=click.Choice(["stop", "skip"]),
+    default="stop",
+    show_default=True,
+    help="What to do with bad rows.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, which is what happens anyway.")
 def command(
     space: str | None,
     params: tuple[str, ...],
+    decoder: str | None,
     model: Path | None,
     file: Path | None,
-    seed: int,
-    deterministic: bool,
-    law: bool,
+    output: Path | None,
+    overwrite: bool,
+    on_error: str,
+    as_json: bool,
+    **how: Any,
 ) -> None:
     """Turn scores, or inputs of a saved model, into outputs."""
-    from osp_core.decoding import default_decoder
-    from osp_core.protocol import OnlinePredictor
-    from osp_core.registry import make_space
+    from osp_core.runs.decode_rows import ModelSource, ScoreSource, decode_rows
+    from osp_core.runs.labels import plain_label
+    from osp_core.runs.outputs import write_rows
 
     if (space is None) == (model is None):
         raise InvalidInputError("Give either --space, to decode scores, or --model, to decode inputs.")
+    source: ModelSource | ScoreSource
     if model is not None:
-        predictor = OnlinePredictor.load(model)
-        chosen, decoder = predictor.space, predictor.decoder
-        width = int(predictor.learner.weights.shape[-1])
+        if params or decoder is not None:
+            raise InvalidInputError("A model has its space and its decoder; leave --param and --decoder out.")
+        source = ModelSource(model)
     else:
-        chosen = make_space(str(space), **dict(map(parse_param, params)))
-        decoder, width = default_decoder(chosen, None), chosen.dim
-    rng = np.random.default_rng(seed)
-    with _lines(file) as source:
-        for number, vector in _vectors(source, width):
-            theta = predictor.learner.weights @ vector if model is not None else vector
-            decoded = decoder.law(chosen.predict(theta))
-            output = decoded.nearest if deterministic else decoded.sample(rng)
-            answer: dict[str, Any] = {"line": number, "output": _plain(chosen.to_label(output))}
-            if law:
-                answer |= {
-                    "p": _plain(decoded.p),
-                    "nearest": _plain(chosen.to_label(decoded.nearest)),
-                    "mean": decoded.mean.tolist(),
-                    "certified": decoded.certified,
-                }
-            click.echo(json.dumps(answer, ensure_ascii=False))
+        source = ScoreSource(str(space), dict(map(parse_param, params)), decoder)
+    decoded = decode_rows(source, file, skip_bad=on_error == "skip", **_known(how))
+    if output is not None:
+        count = write_rows(output, (row.labelled(how["column"]) for row in decoded), overwrite=overwrite)
+        click.echo(f"{count} rows are in {output}.", err=True)
+        return
+    for row in decoded:
+        click.echo(json.dumps({k: plain_label(v) for k, v in row.answer().items()}, ensure_ascii=False))
 
 
-class _lines:
-    """A file, or standard input, which is left open."""
-
-    def __init__(self, file: Path | None) -> None:
-        self.file = file
-        self._open: IO[str] | None = None
-
-    def __enter__(self) -> IO[str]:
-        if self.file is None:
-            return sys.stdin
-        try:
-            self._open = open(self.file, encoding="utf-8")
-        except OSError as error:
-            raise InvalidInputError(f"{self.file}: {error.strerror}.") from error
-        return self._open
-
-    def __exit__(self, *_: object) -> None:
-        if self._open is not None:
-            self._open.close()
-
-
-def _vectors(lines: IO[str], width: int) -> Iterator[tuple[int, np.ndarray]]:
-    for number, text in enumerate(lines, start=1):
-        if not text.strip():
-            continue
-        try:
-            values = json.loads(text if text.lstrip().startswith("[") else f"[{text}]")
-            vector = np.array(values, dtype=np.float64)
-        except (ValueError, TypeError):
-            raise InvalidInputError(
-                f"line {number}: expected {width} numbers, got {text.strip()[:60]!r}."
-            ) from None
-        if vector.shape != (width,) or not np.isfinite(vector).all():
-            raise InvalidInputError(f"line {number}: expected {width} finite numbers, got {vector.size}.")
-        yield number, vector
-
-
-def _plain(value: Any) -> Any:
-    """Labels and probabilities as JSON."""
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, set | frozenset):
-        return sorted((_plain(item) for item in value), key=str)
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value
+def _known(how: dict[str, Any]) -> dict[str, Any]:
+    return {key: how[key] for key in ("seed", "deterministic", "law")}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
+from osp_core.cli import completion
 from osp_core.errors import InvalidInputError
 
 EXAMPLES = """
@@ -16,27 +20,89 @@ Examples:
   osp run --space simplex --data flowers.csv --label species --out flowers
   osp run --space hypercube --data mails.jsonl --label tags --learner parameter_free --out mails
   osp run --space permutahedron -p d=5 --stream linear_teacher --rounds 2000 --out ranks
+  osp run --stream digits --seeds 0-4 --out digits
+  osp run --space simplex --data flowers.csv --classes iris,lily,rose --on-error skip --out some
   osp run --config flowers/run.toml --out again
+  osp run --out flowers --resume
+\b
+Labels in files: a class name; labels of a set as a;b;c; a ranking as first>second>third; edges of a
+matching or a tree as u-v;v-w (u--v where names have hyphens). In JSON also lists.
+\b
+Classes: those of --classes, in that order. Without it, the file is read once to collect them. A label that
+the space does not have (also one in rows that were appended to the file before --resume) is a bad row.
+\b
+Bad rows end the run before it begins (exit code 2, with file and line), or are counted and left out with
+--on-error skip. Every row is checked first; no file is held in memory.
+\b
+Ctrl-C (or SIGTERM) ends the run after its round with a checkpoint and results; --resume continues it, bit
+for bit.
 """
 
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _params(name: str, kind: str, short: str | None = None) -> Callable[[Command], Command]:
+    flags = [f"--{name}", *([short] if short else [])]
+    completer = completion.parameters(kind) if kind != "target" else None
+    return click.option(
+        *flags,
+        f"{name.replace('-', '_')}s",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help=f"A parameter of the {kind}; the value is JSON or text.",
+        shell_complete=completer,
+    )
+
+
 @click.command(epilog=EXAMPLES)
-@click.option("--space", help="A registered space; see `osp spaces`.")
-@click.option("-p", "--param", "params", multiple=True, metavar="KEY=VALUE", help="A parameter of the space.")
+@click.option(
+    "--space", help="A registered space; see `osp spaces`.", shell_complete=completion.registered("space")
+)
+@_params("param", "space", "-p")
+@click.option("--classes", metavar="A,B,…", help="The classes, labels, items or elements, in this order.")
 @click.option("--data", type=click.Path(path_type=Path), help="A .csv, .tsv, .jsonl, .npz or .parquet file.")
 @click.option(
-    "--label", help="The column of the labels (a number where there is no header).  [default: label]"
+    "--label",
+    help="The column of the labels (a number where there is no header).  [default: label]",
+    shell_complete=completion.columns,
 )
-@click.option("--stream", help="A registered stream instead of a file.")
 @click.option(
-    "--stream-param", "stream_params", multiple=True, metavar="KEY=VALUE", help="A parameter of the stream."
+    "--features",
+    metavar="A,B,…",
+    help="The feature columns.  [default: all others]",
+    shell_complete=completion.columns,
 )
-@click.option("--learner", help="A registered learner.  [default: ogd]")
 @click.option(
-    "--learner-param", "learner_params", multiple=True, metavar="KEY=VALUE", help="One of its parameters."
+    "--drop", metavar="A,B,…", help="Columns that are no features.", shell_complete=completion.columns
 )
+@click.option(
+    "--stream",
+    help="A registered stream instead of a file.",
+    shell_complete=completion.registered("stream"),
+)
+@_params("stream-param", "stream")
+@click.option(
+    "--learner",
+    help="A registered learner.  [default: ogd]",
+    shell_complete=completion.registered("learner"),
+)
+@_params("learner-param", "learner")
+@click.option(
+    "--decoder",
+    help="randomized, blockwise, nearest, sampling or uniform.  [default: what space and target allow]",
+    shell_complete=completion.listed(completion.decoders),
+)
+@click.option(
+    "--target",
+    help="zero_one, hamming, absolute, mismatch, alignment, ndcg, table or decision_regret.  "
+    "[default: that of the space]",
+    shell_complete=completion.listed(completion.targets),
+)
+@_params("target-param", "target")
 @click.option("--rounds", type=click.IntRange(min=1), help="Stop after this many rounds.")
-@click.option("--seed", type=int, help="Of the plays and of the stream.  [default: 0]")
+@click.option("--seed", type=click.IntRange(min=0), help="Of the plays and of the stream.  [default: 0]")
+@click.option("--seeds", metavar="0-4|1,5,9", help="Several seeds: a run each, with mean and spread.")
 @click.option("--feature-bound", type=float, help="A bound of every ‖x‖; found in the data otherwise.")
 @click.option(
     "--intercept/--no-intercept", default=None, help="Add a constant feature to the data.  [default: yes]"
@@ -60,31 +126,53 @@ Examples:
 @click.option(
     "--resume", is_flag=True, help="Continue from the last good checkpoint in --out, if there is one."
 )
+@click.option("--quiet", is_flag=True, help="Say nothing but errors.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def command(config: Path | None, out: Path, resume: bool, as_json: bool, **options: Any) -> None:
+def command(config: Path | None, out: Path, resume: bool, quiet: bool, as_json: bool, **options: Any) -> None:
     """Learn a file or a stream; write results, trace and checkpoints."""
-    from osp_core.runs import RunConfig, execute
+    from osp_core.runs import execute, execute_seeds
 
-    values: dict[str, Any] = {key: value for key, value in options.items() if value not in (None, ())}
-    for name in ("params", "stream_params", "learner_params"):
+    settings = _settings(config, out, resume, options)
+    progress = sys.stderr.isatty() and not (quiet or as_json)
+    if settings.seeds:
+        several = execute_seeds(settings, out, resume=resume, progress=progress, warn=_warn)
+        summary, last = several.summary, several.results[-1]
+    else:
+        last = execute(settings, out, resume=resume, progress=progress, warn=_warn)
+        summary = last.summary
+    if as_json:
+        click.echo(json.dumps(summary, indent=2))
+    elif not quiet:
+        _show(summary, out)
+    if last.interrupted is not None and not summary["finished"]:
+        click.echo(f"interrupted; continue with: osp run --out {out} --resume", err=True)
+        raise SystemExit(128 + last.interrupted)
+
+
+def _warn(message: str) -> None:
+    click.echo(message, err=True)
+
+
+def _settings(config: Path | None, out: Path, resume: bool, options: dict[str, Any]) -> Any:
+    """The configuration: from the options, over a run file where there is one."""
+    from osp_core.runs import RunConfig
+
+    values = {key: value for key, value in options.items() if value not in (None, ())}
+    for name in ("params", "stream_params", "learner_params", "target_params"):
         if name in values:
             values[name] = dict(map(parse_param, values[name]))
+    for name in ("classes", "features", "drop"):
+        if name in values:
+            values[name] = split_names(values[name])
+    if "seeds" in values:
+        values["seeds"] = parse_seeds(values["seeds"])
     if "data" in values:
-        values["data"] = str(values["data"])
-    if config is not None:
-        settings = RunConfig.from_toml(config, **values).beside(config.parent)
-    else:
-        settings = RunConfig.of(values)
-    result = execute(
-        settings, out, resume=resume, progress=not as_json, warn=lambda message: click.echo(message, err=True)
-    )
-    if as_json:
-        click.echo(json.dumps(result.summary, indent=2))
-    else:
-        _show(result.summary, out)
-    if not result.summary["finished"]:
-        click.echo(f"interrupted; continue with: osp run … --out {out} --resume", err=True)
-        raise SystemExit(130)
+        values["data"] = str(values["data"].absolute())
+    if config is None and resume and "space" not in values and (out / "run.toml").exists():
+        config = out / "run.toml"
+    if config is None:
+        return RunConfig.of(values)
+    return RunConfig.from_toml(config, **values).beside(config.absolute().parent)
 
 
 def parse_param(text: str) -> tuple[str, Any]:
@@ -94,19 +182,42 @@ def parse_param(text: str) -> tuple[str, Any]:
         raise InvalidInputError(f"A parameter is written KEY=VALUE, got {text!r}.")
     try:
         return key, json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return key, value
 
 
+def split_names(text: str) -> list[str]:
+    """Names separated by commas, quoted as in a CSV file where they contain some."""
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Seeds as 1,5,9, or as a range 0-4 with both ends."""
+    seeds: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()) or (dash and int(last) < int(first)):
+            raise InvalidInputError(f"Seeds are written 0-4 or 1,5,9; got {text!r}.")
+        seeds += range(int(first), int(last if dash else first) + 1)
+    return seeds
+
+
 def _show(summary: dict[str, Any], out: Path) -> None:
-    played, expected, surrogate = (
-        summary[name] / max(1, summary["rounds"])
-        for name in ("target_loss", "expected_loss", "surrogate_loss")
-    )
+    rounds = max(1, summary["rounds"])
+    spread = summary.get("standard_deviation", {})
+
+    def mean(name: str) -> str:
+        deviation = f" ± {spread[name] / rounds:.4f}" if spread.get(name) is not None else ""
+        return f"{summary[name] / rounds:.4f}{deviation}"
+
+    seeds = f" and {len(summary['seeds'])} seeds" if "seeds" in summary else ""
     click.echo(
-        f"{summary['rounds']} rounds on {summary['space']} with {summary['learner']}: mean loss {played:.4f} "
-        f"played, {expected:.4f} expected, {surrogate:.4f} surrogate."
+        f"{summary['rounds']} rounds on {summary['space']} with {summary['learner']}{seeds}: mean loss "
+        f"{mean('target_loss')} played, {mean('expected_loss')} expected, {mean('surrogate_loss')} surrogate."
     )
     if summary["skipped_rows"]:
         click.echo(f"{summary['skipped_rows']} bad rows were skipped.", err=True)
-    click.echo(f"Results are in {out}: summary.json, trace.npz, run.toml, checkpoints.")
+    written = sorted(path.name for path in out.iterdir() if not path.name.startswith("."))
+    click.echo(f"Results are in {out}: {', '.join(written)}.")
+    if "seeds" not in summary:
+        click.echo(f"Use the model: osp decode --model {out} --file NEW.csv")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tomllib
 from collections.abc import Mapping
@@ -10,9 +9,11 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from osp_core.errors import InvalidInputError, as_positive
+from osp_core.errors import InvalidInputError
+from osp_core.runs.toml_text import toml_text
 
-SECTIONS = ("params", "learner_params", "stream_params")
+TABLES = ("params", "stream_params", "learner_params", "target_params")
+LISTS = ("features", "drop", "classes", "seeds")
 
 
 @dataclass(frozen=True)
@@ -21,44 +22,64 @@ class RunConfig:
 
     Attributes
     ----------
-    space : str
-        A registered space.
+    space : str or None
+        A registered space. None with a stream that brings its own.
     params : mapping
-        Its parameters; class names, label names and sizes that are missing are found in the data.
+        Its parameters; class names, label names and sizes that are missing are found in the data. psi may be
+        text, such as "SquaredNorm(0.5)".
+    classes : tuple of str
+        The classes, labels, categories, items or elements of the space, in this order, instead of those
+        found in the data.
     data, label : str or None
-        A file and its label column; or
+        A file (or a data frame) and its label column; or
     stream, stream_params
         a registered stream and its parameters.
+    features, drop : tuple of str
+        The feature columns (all but the label by default), and columns that are none.
     learner, learner_params
         A registered learner and its parameters.
+    decoder : str or None
+        "randomized", "blockwise", "nearest", "sampling" or "uniform"; by default what suits space and target.
+    target, target_params
+        "zero_one", "hamming", "absolute", "mismatch", "alignment", "ndcg", "table" or "decision_regret" and
+        its parameters; by default the usual target of the space.
     rounds : int or None
         Stop after this many rounds.
     seed : int
         Of the plays, and of the stream.
+    seeds : tuple of int
+        Several seeds: one run each.
     feature_bound : float or None
         C; the largest norm of the data otherwise.
     intercept : bool
         Whether to add a constant feature to data from a file.
     on_error : {"stop", "skip"}
-        What to do with a bad row of a file.
+        What to do with a bad row of a file, or one whose label the space does not have.
     checkpoint_every : int
         Rounds between checkpoints.
     checkpoint_seconds : float or None
-        Seconds between checkpoints, if those are over before the rounds.
+        Seconds after which there is a checkpoint, too.
     keep : int
         How many checkpoints to keep.
     """
 
-    space: str
+    space: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
-    data: str | None = None
+    classes: tuple[str, ...] = ()
+    data: Any = None
     label: str = "label"
+    features: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
     stream: str | None = None
     stream_params: Mapping[str, Any] = field(default_factory=dict)
     learner: str = "ogd"
     learner_params: Mapping[str, Any] = field(default_factory=dict)
+    decoder: str | None = None
+    target: str | None = None
+    target_params: Mapping[str, Any] = field(default_factory=dict)
     rounds: int | None = None
     seed: int = 0
+    seeds: tuple[int, ...] = ()
     feature_bound: float | None = None
     intercept: bool = True
     on_error: str = "stop"
@@ -69,17 +90,33 @@ class RunConfig:
     def __post_init__(self) -> None:
         if (self.data is None) == (self.stream is None):
             raise InvalidInputError("A run needs either data (a file) or stream (a registered stream).")
+        if self.space is None and self.stream is None:
+            raise InvalidInputError("A run needs a space.")
         if self.on_error not in ("stop", "skip"):
             raise InvalidInputError(f"on_error must be 'stop' or 'skip', got {self.on_error!r}.")
         for name in ("rounds", "checkpoint_every", "keep"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise InvalidInputError(f"{name} must be a positive whole number, got {value!r}.")
-        if self.checkpoint_seconds is not None:
-            as_positive(self.checkpoint_seconds, "checkpoint_seconds")
-        for name in SECTIONS:
+        for name in ("feature_bound", "checkpoint_seconds"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                raise InvalidInputError(f"{name} must be a positive number, got {value!r}.")
+        for name in TABLES:
             if not isinstance(getattr(self, name), Mapping):
                 raise InvalidInputError(f"{name} must be a table of parameters.")
+        self._check_lists()
+
+    def _check_lists(self) -> None:
+        for name in LISTS:
+            value, kind = getattr(self, name), int if name == "seeds" else str
+            if not isinstance(value, list | tuple) or not all(type(item) is kind for item in value):
+                raise InvalidInputError(f"{name} must be a list of {kind.__name__}, got {value!r}.")
+            if len(set(value)) < len(value):
+                raise InvalidInputError(f"{name} names something twice: {value!r}.")
+            object.__setattr__(self, name, tuple(value))
+        if min((self.seed, *self.seeds)) < 0:
+            raise InvalidInputError(f"seed must not be negative, got {min((self.seed, *self.seeds))}.")
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str], **overrides: Any) -> RunConfig:
@@ -89,16 +126,24 @@ class RunConfig:
                 values = tomllib.load(file)
         except OSError as error:
             raise InvalidInputError(f"{os.fspath(path)}: {error.strerror}.") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InvalidInputError(f"{os.fspath(path)}: {error}.") from error
         known = {entry.name for entry in fields(cls)}
-        unknown = sorted(set(values) - known)
-        if unknown:
+        if unknown := sorted(set(values) - known):
+            # A run file says what is run, never where results go: that is for the one who runs it.
+            hint = "; results go to the directory given with --out" if unknown[0].startswith("out") else ""
             raise InvalidInputError(
                 f"{os.fspath(path)}: there is no setting {unknown[0]!r}; there are "
-                f"{', '.join(sorted(known))}."
+                f"{', '.join(sorted(known))}{hint}."
             )
-        return cls.of({**values, **{key: value for key, value in overrides.items() if value is not None}})
+        given = {key: value for key, value in overrides.items() if value is not None}
+        for kinds in (("data", "stream"), ("seed", "seeds")):  # one of them replaces the other
+            if any(kind in given for kind in kinds):
+                values = {key: value for key, value in values.items() if key not in kinds}
+        try:
+            return cls.of({**values, **given})
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{os.fspath(path)}: {error}") from error
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> RunConfig:
@@ -106,49 +151,35 @@ class RunConfig:
         for entry in fields(cls):
             value = values.get(entry.name)
             expected = _TYPES.get(str(entry.type).removesuffix(" | None"))
-            if value is not None and expected is not None and not isinstance(value, expected):
+            wrong_bool = isinstance(value, bool) and expected is not None and bool not in expected
+            if value is not None and expected is not None and (not isinstance(value, expected) or wrong_bool):
                 raise InvalidInputError(f"{entry.name} must be a {expected[0].__name__}, got {value!r}.")
-        if "space" not in values:
-            raise InvalidInputError("A run needs a space.")
         return cls(**values)
+
+    @property
+    def from_file(self) -> bool:
+        """Whether the data are a file, not a frame."""
+        return isinstance(self.data, str | os.PathLike)
 
     def to_toml(self) -> str:
         """Return the configuration as TOML that `from_toml` reads."""
-        plain, tables = [], []
-        for entry in fields(self):
-            value = getattr(self, entry.name)
-            if isinstance(value, Mapping):
-                if value:
-                    tables += ["", f"[{entry.name}]", *(f"{_key(k)} = {_toml(v)}" for k, v in value.items())]
-            elif value is not None:
-                plain.append(f"{entry.name} = {_toml(value)}")
-        return "\n".join([*plain, *tables]) + "\n"
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        if self.data is not None:
+            values["data"] = os.fspath(self.data) if self.from_file else "(a data frame)"
+        return toml_text({key: value for key, value in values.items() if value not in (None, ())})
 
     def beside(self, directory: Path) -> RunConfig:
         """The same run with a relative data path understood from `directory`."""
-        return self if self.data is None else replace(self, data=str(directory / self.data))
+        return replace(self, data=str(directory / self.data)) if self.from_file else self
 
     def seen_from(self, directory: Path) -> RunConfig:
         """The same run with the data path written as it is found from `directory`."""
-        return self if self.data is None else replace(self, data=os.path.relpath(self.data, directory))
+        if not self.from_file:
+            return self
+        try:
+            return replace(self, data=os.path.relpath(self.data, directory))
+        except ValueError:  # on another drive
+            return replace(self, data=os.path.abspath(self.data))
 
 
 _TYPES: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (float, int), "bool": (bool,)}
-
-
-def _key(name: str) -> str:
-    return name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else json.dumps(name)
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(str(k))} = {_toml(v)}" for k, v in value.items()) + "}"
-    raise InvalidInputError(f"{value!r} cannot be written to a run file.")

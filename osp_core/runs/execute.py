@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 import os
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,16 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.checkpoint import read_checkpoint
-from osp_core.checkpoints import Checkpoints, first_sound
+from osp_core.checkpoints import Checkpoints
 from osp_core.errors import InvalidInputError, OspError
-from osp_core.progress import progress_bar
 from osp_core.protocol import OnlinePredictor
-from osp_core.registry import make_learner
+from osp_core.rounds import Round
 from osp_core.runs.config import RunConfig
+from osp_core.runs.continuing import CONFIG, begin, continued, save
+from osp_core.runs.interrupts import Interrupts
 from osp_core.runs.prepare import Prepared, prepare
+from osp_core.runs.progress_table import ProgressTable
 from osp_core.runs.trace_file import TraceFile
+from osp_core.runs.writing import make_directory, write_text
 from osp_core.trace import Trace
+
+SUMMARY, TRACE = "summary.json", "trace.npz"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +40,8 @@ class RunResult:
     trace: Trace
     summary: dict[str, Any]
     prepared: Prepared
+    interrupted: signal.Signals | None = None
+    """What ended the run early, if anything did."""
 
 
 def execute(
@@ -54,107 +62,88 @@ def execute(
     resume : bool
         Continue from the last good checkpoint in `out`, or start where there is none.
     progress : bool
-        Show a progress bar.
+        Show a table of progress on standard error.
     warn : callable
         Told of damaged checkpoints that were passed over.
 
     Notes
     -----
-    An interrupt (Ctrl-C) ends the run with a checkpoint and the results so far; the summary then says
-    ``"finished": false``.
+    Ctrl-C or SIGTERM end the run after its round, with a checkpoint and the results so far; the summary then
+    says ``"finished": false``. A second Ctrl-C stops at once, with the last checkpoint that was written.
     """
     directory = Path(out)
     if directory.exists() and not resume and any(directory.iterdir()):
         raise InvalidInputError(
             f"{directory} is not empty; choose another directory, or resume the run in it."
         )
-    prepared = prepare(config)
+    if config.seeds:
+        raise InvalidInputError("A run has one seed; execute_seeds runs several.")
+    prepared = prepare(continued(config, directory) if resume else config)
     checkpoints = Checkpoints(
         directory / "checkpoints",
         every=config.checkpoint_every,
         seconds=config.checkpoint_seconds,
         keep=config.keep,
     )
-    _make_directory(directory)
-    _write_text(directory / "run.toml", prepared.config.seen_from(directory).to_toml())
-    predictor, done = _begin(prepared, checkpoints, warn)
-    with TraceFile(directory / "trace.bin", rounds=done) as trace:
+    predictor, done = begin(prepared, checkpoints, warn)
+    make_directory(directory)  # not before all is known to fit together
+    write_text(directory / CONFIG, prepared.config.seen_from(directory).to_toml())
+    watch = ProgressTable(prepared.space) if progress else _nobody
+    with TraceFile(directory / "trace.bin", rounds=done) as trace, Interrupts() as interrupts:
         started = time.monotonic()
-        finished = _loop(prepared, predictor, trace, checkpoints, progress)
+        try:
+            finished = _loop(prepared, predictor, trace, checkpoints, interrupts, watch)
+        except OspError:
+            save(predictor, trace, checkpoints, prepared)  # the round that failed has changed nothing
+            raise
         seconds = time.monotonic() - started
-        _save(predictor, trace, checkpoints, prepared.config)
+        save(predictor, trace, checkpoints, prepared)
         whole = trace.read()
-    summary = _summary(predictor, whole, prepared, finished, seconds)
-    _write_text(directory / "summary.json", json.dumps(summary, indent=2) + "\n")
-    whole.save(directory / "trace.npz")
-    return RunResult(predictor, whole, summary, prepared)
-
-
-def _begin(
-    prepared: Prepared, checkpoints: Checkpoints, warn: Callable[[str], None]
-) -> tuple[OnlinePredictor, int]:
-    """The predictor of the newest sound checkpoint, or a new one."""
-    config = prepared.config
-
-    def load(path: Path) -> tuple[OnlinePredictor, int]:
-        header, _ = read_checkpoint(path)
-        if header["extra"].get("run") != _fingerprint(config):
-            raise InvalidInputError(
-                f"{path} belongs to a run with other settings; choose another directory for this one."
-            )
-        return OnlinePredictor.load(path, space=prepared.space), int(header["extra"]["rounds"])
-
-    found = first_sound(checkpoints.paths(), load, warn)
-    if found is not None:
-        return found
-    learner = make_learner(config.learner, **config.learner_params)
-    predictor = OnlinePredictor(
-        prepared.space,
-        prepared.n_features,
-        learner=learner,
-        feature_bound=prepared.feature_bound,
-        seed=config.seed,
-    )
-    return predictor, 0
+        summary = _summary(predictor, whole, prepared, finished, seconds)
+        write_text(directory / SUMMARY, json.dumps(summary, indent=2) + "\n")
+        whole.save(directory / TRACE)
+    return RunResult(predictor, whole, summary, prepared, interrupts.received)
 
 
 def _loop(
-    prepared: Prepared, predictor: OnlinePredictor, trace: TraceFile, checkpoints: Checkpoints, progress: bool
+    prepared: Prepared,
+    predictor: OnlinePredictor,
+    trace: TraceFile,
+    checkpoints: Checkpoints,
+    interrupts: Interrupts,
+    watch: Callable[[int, Round], None],
 ) -> bool:
     """Play the rounds that are left; False when interrupted."""
-    config = prepared.config
-    rounds = itertools.islice(prepared.rounds(), trace.rounds, config.rounds)
-    left = max(0, min(prepared.total, config.rounds or prepared.total) - trace.rounds)
-    try:
-        for x, y in progress_bar(rounds, left, enabled=progress):
-            try:
-                record = predictor.step(x, y)
-            except OspError as error:
-                error.args = (f"Round {trace.rounds + 1}: {error}", *error.args[1:])
-                raise
-            trace.append(record)
-            if checkpoints.due(trace.rounds):
-                _save(predictor, trace, checkpoints, config)
-    except KeyboardInterrupt:
-        return False
+    for x, y in itertools.islice(prepared.against(predictor), trace.rounds, prepared.config.rounds):
+        if interrupts.received is not None:
+            return False
+        try:
+            record = predictor.step(x, y)
+        except OspError as error:
+            error.args = (f"Round {trace.rounds + 1}: {error}", *error.args[1:])
+            raise
+        trace.append(record)
+        watch(trace.rounds, record)
+        if checkpoints.due(trace.rounds):
+            save(predictor, trace, checkpoints, prepared)
     return True
 
 
-def _save(predictor: OnlinePredictor, trace: TraceFile, checkpoints: Checkpoints, config: RunConfig) -> None:
-    """Write a checkpoint after the trace it belongs to is on disk."""
-    trace.flush()
-    checkpoints.save(predictor, trace.rounds, extra={"run": _fingerprint(config)})
+def _nobody(number: int, record: Round) -> None:
+    """Watches nothing."""
 
 
 def _summary(
     predictor: OnlinePredictor, trace: Trace, prepared: Prepared, finished: bool, seconds: float
 ) -> dict[str, Any]:
-    weights = np.ascontiguousarray(predictor.learner.weights)
-    totals = trace.summary()
-    return {
+    totals, weights = trace.summary(), np.ascontiguousarray(predictor.learner.weights)
+    values = {
         "finished": finished,
         "space": prepared.config.space,
         "learner": prepared.config.learner,
+        "decoder": type(predictor.decoder).__name__,
+        "target": predictor.target.name,
+        "seed": prepared.config.seed,
         "rounds": len(trace),
         "target_loss": totals["target_loss"],
         "expected_loss": totals["expected_loss"],
@@ -169,30 +158,5 @@ def _summary(
         "weights_sha256": hashlib.sha256(weights.tobytes()).hexdigest(),
         "seconds": seconds,
     }
-
-
-def _fingerprint(config: RunConfig) -> str:
-    """What must be the same to continue: not the place of the data, the length, or how often to save."""
-    relevant = [
-        line
-        for line in config.to_toml().splitlines()
-        if not line.startswith(("data =", "rounds =", "checkpoint_every =", "checkpoint_seconds =", "keep ="))
-    ]
-    return hashlib.sha256("\n".join(relevant).encode()).hexdigest()
-
-
-def _make_directory(directory: Path) -> None:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInputError(f"{directory} cannot be made: {error.strerror}.") from error
-
-
-def _write_text(path: Path, text: str) -> None:
-    """Replace a text file whole."""
-    temporary = path.with_name(f".{path.name}.new")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-    except OSError as error:
-        raise InvalidInputError(f"{path} cannot be written: {error.strerror}.") from error
+    # JSON has no infinity.
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in values.items()}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from osp_core.errors import Array, NotAVertexError
+import numpy as np
+
+from osp_core.errors import Array, InvalidInputError, NotAVertexError
 from osp_core.spaces import OutputSpace
 
 
@@ -13,17 +16,49 @@ def read_label(space: OutputSpace, label: Any) -> Array:
     """Return the output of `space` that a cell of a file names.
 
     Text is tried as it stands, then split at ``>`` (a sequence), at ``;`` (a set) and, inside a set, at ``-``
-    (edges); parts that look like numbers also as numbers. Anything else is a label already.
+    (edges; ``--`` where names contain a hyphen); parts that look like numbers also as numbers. Text in
+    brackets is JSON. Anything else is a label already, with lists for sets, sequences and edges.
     """
-    if not isinstance(label, str):
-        return space.from_label(label)
-    failure: NotAVertexError | None = None
-    for candidate in _readings(label):
+    failure: InvalidInputError | None = None
+    for candidate in _readings(label) if isinstance(label, str) else _lists(label):
         try:
             return space.from_label(candidate)
-        except NotAVertexError as error:
+        except (NotAVertexError, InvalidInputError) as error:
             failure = failure or error
     raise failure if failure is not None else NotAVertexError(f"{label!r} is not an output of {space!r}.")
+
+
+def write_label(label: Any) -> str:
+    """Return a label as text that `read_label` reads."""
+    if isinstance(label, Mapping):
+        return ";".join(_edge((u, v)) for u, v in label.items())
+    if isinstance(label, set | frozenset):
+        return ";".join(sorted(map(_edge, label)))
+    if isinstance(label, list | tuple):
+        return ">".join(map(str, label))
+    if isinstance(label, np.ndarray):
+        return json.dumps(label.tolist())
+    return str(label)
+
+
+def plain_label(label: Any) -> Any:
+    """Return a label as JSON has it: sets and sequences as lists, a mapping as an object."""
+    if isinstance(label, np.ndarray | np.generic):
+        return label.tolist()
+    if isinstance(label, set | frozenset):
+        return sorted((plain_label(item) for item in label), key=str)
+    if isinstance(label, Mapping):
+        return {str(key): plain_label(item) for key, item in label.items()}
+    if isinstance(label, list | tuple):
+        return [plain_label(item) for item in label]
+    return label
+
+
+def read_costs(label: Any) -> Any:
+    """The cost vector that a cell holds: a list, or numbers separated by ``;``."""
+    if not isinstance(label, str):
+        return label
+    return [_number(part) for part in split_label(label.strip().strip("[]").replace(",", ";"))]
 
 
 def split_label(text: str) -> list[str]:
@@ -32,18 +67,50 @@ def split_label(text: str) -> list[str]:
     return [part.strip() for part in text.split(separator) if part.strip()]
 
 
+def split_edge(part: str) -> tuple[str, ...]:
+    """The ends of an edge."""
+    return tuple(end.strip() for end in part.split("--" if "--" in part else "-"))
+
+
 def _readings(text: str) -> Iterator[Any]:
     yield text
-    yield _plain(text)
+    yield _number(text)
     parts = split_label(text)
+    numbers = [_number(part) for part in parts]
     yield parts
-    yield [_plain(part) for part in parts]
-    edges = [tuple(part.split("-")) for part in parts]
-    yield edges
-    yield [tuple(map(_plain, edge)) for edge in edges]
+    yield numbers
+    edges: list[tuple[Any, ...]] = [split_edge(part) for part in parts]
+    for listed in (edges, [tuple(map(_number, edge)) for edge in edges]):
+        yield listed
+        if all(len(edge) == 2 for edge in listed):
+            yield {edge[0]: edge[1] for edge in listed}
+    if text.lstrip().startswith("["):
+        try:
+            yield from _lists(json.loads(text))
+        except (ValueError, RecursionError):
+            return
 
 
-def _plain(text: str) -> Any:
+def _lists(label: Any) -> Iterator[Any]:
+    """A label of JSON, and the same with edges as tuples."""
+    if isinstance(label, bool):  # as a CSV file would have it
+        yield str(label).lower()
+    yield label
+    if isinstance(label, list) and label and all(isinstance(item, list) for item in label):
+        edges = [tuple(item) for item in label]
+        yield edges
+        if all(len(edge) == 2 and isinstance(edge[0], str | int) for edge in edges):
+            yield {edge[0]: edge[1] for edge in edges}
+
+
+def _edge(element: Any) -> str:
+    if not isinstance(element, tuple):
+        return str(element)
+    ends = [str(end) for end in element]
+    return ("--" if any("-" in end for end in ends) else "-").join(ends)
+
+
+def _number(text: str) -> Any:
     """A number where the text is one."""
     for kind in (int, float):
         try:

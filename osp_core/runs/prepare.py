@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from osp_core.errors import Array, NotAVertexError, OspError
-from osp_core.registry import make_space, make_stream
+from osp_core.decoding import Decoder
+from osp_core.errors import Array, InvalidInputError, OspError
+from osp_core.protocol import OnlinePredictor
+from osp_core.registry import list_streams, make_stream
 from osp_core.runs.config import RunConfig
-from osp_core.runs.data import Table, open_table
-from osp_core.runs.labels import read_label, split_label
+from osp_core.runs.data import open_table
+from osp_core.runs.labels import read_costs, read_label
+from osp_core.runs.names import make_decoder, make_named_space, make_target
+from osp_core.runs.survey import given_names, needs_survey, survey
+from osp_core.runs.tables import DataError, Row, Table
 from osp_core.spaces import OutputSpace
+from osp_core.targets import AffineLoss, DecisionRegret
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +30,14 @@ class Prepared:
     ----------
     config : RunConfig
         With everything resolved that was found in the data.
+    columns : list of str
+        The features of a file by name; empty for a stream.
+    target, decoder
+        None for the defaults of the predictor.
     rounds : callable
-        Returns a fresh iterator over (x, y vertex) pairs.
+        Returns a fresh iterator over (x, y) pairs.
+    against : callable
+        The same, from a predictor that the stream may look at: an adversary has no other rounds.
     total : int
         How many there are.
     skipped : callable
@@ -36,112 +48,144 @@ class Prepared:
     space: OutputSpace
     n_features: int
     feature_bound: float
-    rounds: Callable[[], Iterator[tuple[Array, Array]]]
+    columns: list[str]
+    target: AffineLoss | None
+    decoder: Decoder | None
+    rounds: Callable[[], Iterator[tuple[Any, Any]]]
+    against: Callable[[OnlinePredictor], Iterator[tuple[Any, Any]]]
     total: int
     skipped: Callable[[], int]
 
 
 def prepare(config: RunConfig) -> Prepared:
-    """Look at the data once, and make the space."""
+    """Look at all of the data, and make the space; what is wrong with either is found before anything runs.
+
+    A file is read once for the names in its labels, unless they are given, and once to check every row.
+    """
     return _from_stream(config) if config.stream is not None else _from_table(config)
 
 
 def _from_stream(config: RunConfig) -> Prepared:
     assert config.stream is not None
-    space = make_space(config.space, **config.params)
-    params = {"space": space, "seed": config.seed, **config.stream_params}
-    if config.rounds is not None:
-        params.setdefault("rounds", config.rounds)
-    stream = make_stream(config.stream, **params)
-    bound = config.feature_bound or stream.feature_bound
-    return Prepared(config, space, stream.n_features, bound, lambda: iter(stream), len(stream), lambda: 0)
-
-
-def _from_table(config: RunConfig) -> Prepared:
-    assert config.data is not None
-    table = open_table(config.data, config.label)
-    seen = _survey(table, config)
-    if not seen.rows:
-        raise table.error(None, "there are no rows to learn from.")
-    params = {**_missing_params(config.space, config.params, seen), **config.params}
-    space = make_space(config.space, **params)
-    bound = config.feature_bound if config.feature_bound is not None else max(seen.largest, 1e-12)
-    resolved = replace(config, params=params, feature_bound=bound)
-    counter = _Counter()
-
-    def rounds() -> Iterator[tuple[Array, Array]]:
-        counter.skipped = 0
-        for row in table.rows(skip_bad=config.on_error == "skip"):
-            try:
-                y = read_label(space, row.label)
-            except (NotAVertexError, OspError) as error:
-                if config.on_error == "stop":
-                    raise table.error(row.line, f"label: {error}") from error
-                counter.skipped += 1
-                continue
-            yield _with_intercept(row.x, config.intercept), y
-
-    width = len(table.columns) + int(config.intercept)
+    takes = {record.name: record.parameters for record in list_streams()}.get(config.stream, ())
+    offered: dict[str, Any] = {"seed": config.seed, "rounds": config.rounds}
+    if "space" in takes:
+        if config.space is None:
+            raise InvalidInputError(f"The stream {config.stream!r} needs a space.")
+        offered["space"] = make_named_space(config.space, _with_classes(config))
+    stream = make_stream(
+        config.stream,
+        **{key: value for key, value in offered.items() if key in takes and value is not None},
+        **config.stream_params,
+    )
+    space: OutputSpace = stream.space
+    name = space.made_with[0] if space.made_with else None
+    if config.space not in (None, name):
+        raise InvalidInputError(f"The stream {config.stream!r} is one of {name!r}, not of {config.space!r}.")
     return Prepared(
-        resolved, space, width, bound, rounds, seen.rows, lambda: counter.skipped + table.bad_rows
+        replace(config, space=name if name is not None else config.space),
+        space,
+        stream.n_features,
+        config.feature_bound if config.feature_bound is not None else stream.feature_bound,
+        [],
+        make_target(config.target, space, config.target_params),
+        make_decoder(config.decoder, space),
+        lambda: iter(stream),
+        stream.against,
+        len(stream),
+        lambda: 0,
     )
 
 
-@dataclass
-class _Counter:
-    skipped: int = 0
+def _from_table(config: RunConfig) -> Prepared:
+    assert config.space is not None
+    table = open_table(config.data, config.label, features=config.features or None, drop=config.drop)
+    params, skip_bad = _with_classes(config), config.on_error == "skip"
+    if needs_survey(config.space, params):
+        found = survey(table, config.space, skip_bad=skip_bad)
+        params = {**{k: v for k, v in found.items() if k != "elements" or "d" not in params}, **params}
+        if not found:
+            raise _no_rows(table)
+    space = make_named_space(config.space, params)
+    target = make_target(config.target, space, config.target_params)
+    reader = _Rounds(config, table, space, target)
+    total, largest = reader.check()
+    if not total:
+        raise _no_rows(table)
+    bound = config.feature_bound if config.feature_bound is not None else max(largest, 1e-12)
+    return Prepared(
+        replace(config, params=params, classes=(), feature_bound=bound),
+        space,
+        len(table.columns) + int(config.intercept),
+        bound,
+        table.columns,
+        target,
+        make_decoder(config.decoder, space),
+        reader.rounds,
+        lambda predictor: reader.rounds(),
+        total,
+        lambda: reader.skipped,
+    )
 
 
-@dataclass
-class _Survey:
-    """What the first reading of a file finds."""
-
-    rows: int
-    largest: float
-    parts: dict[str, int]
-    longest: int
-
-
-def _survey(table: Table, config: RunConfig) -> _Survey:
-    """Read the whole file once, however many rounds are asked for: a longer run then continues a shorter."""
-    seen = _Survey(0, 0.0, {}, 0)
-    for row in table.rows(skip_bad=config.on_error == "skip"):
-        seen.rows += 1
-        seen.largest = max(seen.largest, float(np.linalg.norm(_with_intercept(row.x, config.intercept))))
-        parts = split_label(row.label) if isinstance(row.label, str) else _parts(row.label)
-        seen.longest = max(seen.longest, len(parts))
-        for part in parts:
-            seen.parts[part] = seen.parts.get(part, 0) + 1
-    return seen
+def _with_classes(config: RunConfig) -> dict[str, Any]:
+    assert config.space is not None
+    given = dict(config.params)
+    if not config.classes:
+        return given
+    named = given_names(config.space, config.classes)
+    if clash := set(named) & set(given):
+        raise InvalidInputError(f"classes and the parameter {clash.pop()!r} say the same; give one of them.")
+    return {**named, **given}
 
 
-def _missing_params(space: str, given: Mapping[str, Any], seen: _Survey) -> dict[str, Any]:
-    """Names and sizes of the spaces that are mostly read from files."""
-    names = sorted(seen.parts, key=_natural)
-    if space == "simplex" and not {"d", "classes"} & set(given):
-        return {"classes": names}
-    if space == "hypercube" and not {"d", "labels"} & set(given):
-        return {"labels": names}
-    if space == "ordinal" and not {"d", "categories"} & set(given):
-        return {"categories": names}
-    if space == "k_subsets" and not {"d", "k", "elements"} & set(given):
-        return {"elements": names, "k": seen.longest}
-    if space in ("birkhoff", "permutahedron") and not {"n", "d", "items", "weights"} & set(given):
-        return {"items": names}
-    return {}
+def _no_rows(table: Table) -> DataError:
+    return table.error(1, f"there are no rows to learn from ({table.bad_rows} bad ones were skipped).")
 
 
-def _parts(label: Any) -> list[Any]:
-    return list(label) if isinstance(label, list) else [label]
+class _Rounds:
+    """The rows of a table as inputs and outputs."""
 
+    def __init__(
+        self, config: RunConfig, table: Table, space: OutputSpace, target: AffineLoss | None
+    ) -> None:
+        self.config, self.table, self.space, self.target = config, table, space, target
+        self._bad_labels = 0
 
-def _natural(part: Any) -> tuple[int, float, str]:
-    """Numbers by value and before words."""
-    try:
-        return (0, float(part), str(part))
-    except (TypeError, ValueError):
-        return (1, 0.0, str(part))
+    @property
+    def skipped(self) -> int:
+        return self._bad_labels + self.table.bad_rows
 
+    def rounds(self) -> Iterator[tuple[Array, Any]]:
+        """The rounds; a row that cannot be one is an error with its line, or is counted and left out."""
+        self._bad_labels = 0
+        for row in self.table.rows(skip_bad=self.config.on_error == "skip"):
+            try:
+                yield self._round(row)
+            except DataError:
+                if self.config.on_error == "stop":
+                    raise
+                self._bad_labels += 1
 
-def _with_intercept(x: Array, intercept: bool) -> Array:
-    return np.append(x, 1.0) if intercept else x
+    def check(self) -> tuple[int, float]:
+        """Go through all of them; return how many there are and the largest norm of an input."""
+        total, largest = 0, 0.0
+        for x, _ in self.rounds():
+            total, largest = total + 1, max(largest, float(np.linalg.norm(x)))
+        return total, largest
+
+    def _round(self, row: Row) -> tuple[Array, Any]:
+        x = np.append(row.x, 1.0) if self.config.intercept else row.x
+        bound = self.config.feature_bound
+        if bound is not None and (size := float(np.linalg.norm(x))) > bound * (1 + 1e-9):
+            raise self.table.error(
+                row.line, f"the features have norm {size:.6g}, above the feature bound {bound:.6g}."
+            )
+        try:
+            if isinstance(self.target, DecisionRegret):
+                costs = read_costs(row.label)
+                self.target.reveal(self.space, costs)
+                return x, np.asarray(costs, dtype=np.float64)
+            return x, read_label(self.space, row.label)
+        except OspError as error:
+            raise self.table.error(row.line, f"label: {error}") from error

@@ -9,6 +9,7 @@ from typing import Self
 
 import numpy as np
 
+from osp_core.checkpoint import sync_directory
 from osp_core.errors import InvalidInputError
 from osp_core.rounds import Round
 from osp_core.trace import FIELDS, Trace
@@ -41,6 +42,7 @@ class TraceFile:
             )
         self._file.truncate(rounds * _ROW)
         self._file.seek(0, os.SEEK_END)
+        sync_directory(path.parent)
 
     def append(self, record: Round) -> None:
         """Add the row of a round."""

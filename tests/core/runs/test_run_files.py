@@ -46,12 +46,12 @@ def test_other_formats_hold_the_same_rows(tmp_path):
 
 
 BAD_FILES = {
-    "missing column": ("d.csv", "a,b\n1,2\n", r"d\.csv:1: there is no column 'y'; the columns are a, b"),
+    "missing column": ("d.csv", "a,b\n1,2\n", r"d\.csv:1: there is no column 'y'; the columns are 'a', 'b'"),
     "ragged row": ("d.csv", "a,y\n1,u\n1,2,u\n", r"d\.csv:3: the row has 3 cells, not 2"),
     "NaN": ("d.csv", "a,y\nnan,u\n", r"d\.csv:2: column 'a' must be finite"),
     "text": ("d.csv", "a,y\none,u\n", r"d\.csv:2: column 'a' must be a number, got 'one'"),
-    "empty": ("d.csv", "", r"d\.csv: the file is empty"),
-    "quote left open": ("d.csv", 'a,y\n"1,u\n', r"d\.csv:\d: unexpected end of data"),
+    "empty": ("d.csv", "", r"d\.csv:1: the file is empty"),
+    "quote left open": ("d.csv", 'a,y\n"1,u\n', r"d\.csv:2: unexpected end of data"),
     "no JSON": ("d.jsonl", '{"a": 1, "y": 2}\n{oops\n', r"d\.jsonl:2: the line is no JSON"),
     "no object": ("d.jsonl", "[1, 2]\n", r"d\.jsonl:1: the line must be a JSON object"),
     "key missing": ("d.jsonl", '{"a": 1, "y": 2}\n{"a": 1}\n', r"d\.jsonl:2: there is no key 'y'"),
@@ -71,7 +71,7 @@ def test_bad_files_are_refused_with_file_and_line(tmp_path, name):
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00a,y\n", b"a,y\n\xe9,1\n", bytes(range(256))])
 def test_files_that_are_not_text_are_refused(tmp_path, content):
     (tmp_path / "d.csv").write_bytes(content)
-    with pytest.raises(DataError, match="UTF-8"):
+    with pytest.raises(DataError, match=r"d\.csv:\d: .*(UTF-8|NUL)"):
         list(open_table(tmp_path / "d.csv", "y").rows())
 
 

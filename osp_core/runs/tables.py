@@ -1,0 +1,155 @@
+"""What every table of features and labels has in common, wherever its rows come from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from osp_core.errors import LARGEST, Array, OspError
+
+MOST_NAMED = 12  # of the columns that an error message lists
+
+
+class DataError(OspError, ValueError):
+    """A data file, or a line of it, cannot be used; the message has the file and the line."""
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One example: its line (from 1), its features, its label as the file has it, and its other cells."""
+
+    line: int
+    x: Array
+    label: Any
+    cells: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns are read.
+
+    Attributes
+    ----------
+    label : str or None
+        The column of the labels; None where there are none to read.
+    features : tuple of str or None
+        The columns of the features, in this order; None for all others.
+    drop : tuple of str
+        Columns that are neither.
+    """
+
+    label: str | None
+    features: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+
+
+class Table(ABC):
+    """Rows that can be read again and again, one at a time.
+
+    Attributes
+    ----------
+    path : Path
+    columns : list of str
+        Names of the feature columns.
+    names : list of str
+        Names of all columns.
+    bad_rows : int
+        How many rows the last reading left out.
+    """
+
+    unit = ":"  # between the file and the number of a line
+    path: Path
+    columns: list[str]
+    names: list[str]
+
+    def __init__(self, path: Path, wanted: Columns) -> None:
+        self.path, self.wanted = path, wanted
+        self.bad_rows = 0
+
+    def rows(self, *, skip_bad: bool = False) -> Iterator[Row]:
+        """Read the rows; a bad one raises DataError, or is counted in `bad_rows` and left out."""
+        self.bad_rows = 0
+        for line, record in self._records():
+            try:
+                row = self._row(line, record)
+            except DataError:
+                if not skip_bad:
+                    raise
+                self.bad_rows += 1
+                continue
+            yield row
+
+    @abstractmethod
+    def _records(self) -> Iterator[tuple[int, Any]]:
+        """The raw records with their lines."""
+
+    @abstractmethod
+    def _row(self, line: int, record: Any) -> Row:
+        """Check and convert one record."""
+
+    def error(self, line: int | None, message: str) -> DataError:
+        """An error that says where it is."""
+        where = f"{self.path}{self.unit}{line}" if line is not None else str(self.path)
+        return DataError(f"{where}: {message}")
+
+    def _choose(self, names: Sequence[str], line: int | None) -> None:
+        """Set `names` and `columns`, or say which column is not there, or there twice."""
+        wanted = self.wanted
+        if twice := [name for name, times in Counter(names).items() if times > 1]:
+            raise self.error(line, f"two columns are called {twice[0]!r}; rename one of them.")
+        asked = [wanted.label] if wanted.label is not None else []
+        for name in (*asked, *(wanted.features or ()), *wanted.drop):
+            if name not in names:
+                raise self.error(line, f"there is no column {name!r}; the columns are {listed(names)}.")
+        left_out = {wanted.label, *wanted.drop}
+        self.names = list(names)
+        self.columns = [n for n in (wanted.features or names) if n not in left_out]
+        if not self.columns:
+            raise self.error(line, f"there is no feature column; the columns are {listed(names)}.")
+
+    def _features(self, line: int, cells: dict[str, Any]) -> Array:
+        return np.array([self._number(line, name, cells.get(name)) for name in self.columns])
+
+    def _label(self, line: int, cells: dict[str, Any]) -> Any:
+        if self.wanted.label is None:
+            return None
+        label = cells[self.wanted.label]
+        if label is None or (isinstance(label, float) and not np.isfinite(label)):
+            raise self.error(line, f"the label in column {self.wanted.label!r} is missing.")
+        return label
+
+    def _number(self, line: int, column: str, cell: Any) -> float:
+        if cell is None or cell == "":
+            raise self.error(line, f"column {column!r} is empty; fill the gap, or skip such rows.")
+        try:
+            # Python reads 1_000 as a number; a spreadsheet that writes it means something else.
+            value = float(cell) if not (isinstance(cell, str) and "_" in cell) else None
+        except (TypeError, ValueError, OverflowError):
+            value = None
+        if value is None:
+            raise self.error(
+                line, f"column {column!r} must be a number, got {shown(cell)}; drop the column, or encode it."
+            )
+        if not abs(value) <= LARGEST:  # NaN compares false with everything
+            raise self.error(
+                line, f"column {column!r} must be finite and at most {LARGEST:g}, got {shown(cell)}."
+            )
+        return value
+
+
+def shown(value: Any) -> str:
+    """A value as an error message shows it: on one line, and not too long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names of columns as an error message lists them."""
+    more = f", … ({len(names)} in all)" if len(names) > MOST_NAMED else ""
+    return ", ".join(shown(str(name)) for name in names[:MOST_NAMED]) + more

@@ -1,0 +1,64 @@
+"""Files that are there whole, or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from osp_core.checkpoint import sync_directory
+from osp_core.errors import InvalidInputError
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
+    """Open a file that replaces `path` when all of it is on disk; after an error `path` is as it was.
+
+    Parameters
+    ----------
+    path : path
+    mode : {"w", "wb"}
+        Text in UTF-8 with line ends as they are written, or bytes.
+    """
+    target = Path(path)
+    text = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
+    temporary = None
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+        with os.fdopen(handle, mode, **text) as file:  # type: ignore[call-overload]
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise InvalidInputError(f"{target} cannot be written: {error.strerror or error}.") from error
+        raise
+    sync_directory(target.parent)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Replace a text file whole."""
+    with whole_file(path) as file:
+        file.write(text)
+
+
+def make_directory(directory: Path) -> None:
+    """Make a directory and those above it."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInputError(f"{directory} cannot be made: {error.strerror}.") from error
+
+
+def _umask() -> int:
+    # Only setting it tells what it was; temporary files are private, results are not.
+    before = os.umask(0o077)
+    os.umask(before)
+    return before
