@@ -20,6 +20,7 @@ NEEDS = {
     "torch": "torch",
     "pandas": "pandas",
     "polars": "polars",
+    "pyarrow": "pyarrow",
     "river": "river",
     "joblib": "joblib",
     "distributed": "distributed",

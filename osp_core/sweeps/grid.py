@@ -8,13 +8,14 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from osp_core.errors import InvalidInputError
 from osp_core.runs import RunConfig
+from osp_core.runs.paths import checked_path
 
 MOST_RUNS = 1_000_000
 SETTINGS = tuple(entry.name for entry in fields(RunConfig))
@@ -58,24 +59,9 @@ def expand(grid: Mapping[str, Any], directory: Path | None = None) -> list[RunCo
     for changes in itertools.product(*choices):
         settings = _merged(common, *changes)
         if directory is not None and settings.get("data") is not None:
-            settings["data"] = data_path(settings["data"], directory)
+            settings["data"] = str((directory / checked_path(settings["data"])).absolute())
         configs.extend(map(RunConfig.of, _with_seeds(settings, repeats)))
     return configs
-
-
-def data_path(text: Any, directory: Path) -> str:
-    """The path of data that a file names, found from the directory of that file.
-
-    A file somebody else wrote must not reach into places its reader does not see, so ``..`` is refused.
-    """
-    if not isinstance(text, str) or "\0" in text or not text:
-        raise InvalidInputError(f"data must be the path of a file, got {text!r}.")
-    if ".." in (*PurePosixPath(text).parts, *PureWindowsPath(text).parts):
-        raise InvalidInputError(
-            f"data = {text!r} climbs out of its directory with '..'; put the data beside the file, or "
-            "write the absolute path."
-        )
-    return str((directory / text).absolute())
 
 
 def _choices(axes: Any) -> list[list[dict[str, Any]]]:

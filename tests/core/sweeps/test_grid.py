@@ -99,7 +99,10 @@ def test_a_file_means_what_the_mapping_means_and_data_lie_beside_it(tmp_path):
         ("space = 'a'\nspace = 'b'\n", "grid.toml: "),
         ("\x00\x01", "grid.toml: "),
         ("grid = " + "[" * 5000 + "]" * 5000, "grid.toml: "),
-        ("space = 'simplex'\ndata = '../secret.csv'\n", r"climbs out of its directory with '\.\.'"),
+        (
+            "space = 'simplex'\ndata = '../secret.csv'\n",
+            r"climbs out of the directory of its file with '\.\.'",
+        ),
         ("space = 'simplex'\ndata = 'a/../../secret.csv'\n", "climbs out"),
         ("space = 'simplex'\ndata = '..\\secret.csv'\n", "climbs out"),
         ("space = 'simplex'\n[grid]\ndata = ['a.csv', '../b.csv']\n", "climbs out"),
