@@ -33,6 +33,8 @@ class Record:
     available: bool
     reason: str
     """Why it is not available, or which of its back ends are not; empty when all is well."""
+    needs: tuple[str, ...] = ()
+    """The packages it cannot do without, installed or not."""
 
 
 def make_space(name: str, /, **params: Any) -> Any:
@@ -262,6 +264,7 @@ class Registry:
             backends,
             available,
             "; ".join(reasons),
+            tuple(registration.requires),
         )
 
     def _collect(self, plugin: Any, title: str) -> dict[str, list[Registration]]:

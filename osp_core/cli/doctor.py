@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import platform
+from dataclasses import asdict
 from importlib import metadata
+from typing import Any
 
 import click
 
@@ -23,27 +26,53 @@ OPTIONAL = (
     "scikit-learn",
     "river",
     "torch",
+    "pandas",
+    "polars",
+    "pyarrow",
     "joblib",
     "dask",
     "distributed",
 )
 
 
-@click.command()
-def command() -> None:
+EXAMPLES = """
+\b
+Examples:
+  osp doctor
+  osp doctor --json | jq .disabled
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def command(as_json: bool) -> None:
     """Show versions, plugins and kernels, and what is disabled and why."""
-    versions = [["python", platform.python_version()]]
-    versions += [[package, _version(package)] for package in (*CORE, *OPTIONAL)]
-    show_table("Versions", ("package", "version"), versions)
+    versions = {"python": platform.python_version()}
+    versions |= {package: _version(package) for package in (*CORE, *OPTIONAL)}
     offered = {"spaces": list_spaces(), "learners": list_learners(), "streams": list_streams()}
+    troubles = [record for records in offered.values() for record in records if record.reason]
+    if as_json:
+        click.echo(json.dumps(_document(versions, offered, troubles), indent=2, ensure_ascii=False))
+        return
+    show_table("Versions", ("package", "version"), [[*entry] for entry in versions.items()])
     click.echo()
     show_table("Plugins", ("plugin", *offered), _plugins(offered))
     click.echo(f"\nKernels: {_kernels()}")
-    troubles = [record for records in offered.values() for record in records if record.reason]
     click.echo("\nDisabled:" if troubles else "\nNothing is disabled.")
     for record in troubles:
         state = "partly" if record.available else "wholly"
         click.echo(f"  {record.name} ({state}): {record.reason}")
+
+
+def _document(
+    versions: dict[str, str], offered: dict[str, list[Record]], troubles: list[Record]
+) -> dict[str, Any]:
+    return {
+        "versions": versions,
+        **{kind: [asdict(record) for record in records] for kind, records in offered.items()},
+        "kernels": _kernels(),
+        "disabled": {record.name: record.reason for record in troubles},
+    }
 
 
 def _version(package: str) -> str:

@@ -1,5 +1,7 @@
 """``osp doctor``."""
 
+import json
+
 import numpy
 import pytest
 
@@ -51,3 +53,19 @@ def test_a_wrong_choice_of_kernels_is_reported_not_raised(osp_command, monkeypat
     result = osp_command("doctor")
     assert result.exit_code == 0
     assert "Kernels: none: OSP_KERNELS must be one of" in result.stdout
+
+
+def test_json_has_versions_names_and_what_is_disabled(osp_command):
+    class Needy:
+        @osp.hookimpl
+        def osp_streams(self):
+            return [osp.Registration("needy", dict, requires={"nobody_has_this": "some-dist"})]
+
+    osp.register(Needy(), "needy-plugin")
+    try:
+        document = json.loads(osp_command("doctor", "--json").stdout)
+    finally:
+        osp.unregister("needy-plugin")
+    assert document["versions"]["numpy"] == numpy.__version__
+    assert {record["name"] for record in document["learners"]} == {r.name for r in osp.list_learners()}
+    assert "pip install 'some-dist'" in document["disabled"]["needy"]

@@ -6,19 +6,22 @@ import subprocess
 import sys
 
 import osp_core as osp
+from osp_core.registry import load_factory
 
 
-def test_every_space_has_a_line_with_its_plugin_regularizer_and_norm(osp_command):
+def test_every_space_has_a_line_with_its_regularizer_norm_constant_and_target(osp_command):
     lines = osp_command("spaces").stdout.splitlines()
+    assert lines[1].split() == ["name", "outputs", "Ψ", "norm", "ν", "target", "needs"]
     for record in osp.list_spaces():
-        assert any(line.startswith(record.name) and record.plugin in line for line in lines), record.name
+        assert any(line.startswith(f"{record.name} ") for line in lines), record.name
     simplex = next(line for line in lines if line.startswith("simplex"))
     assert "one of d classes" in simplex
     assert "NegativeEntropy" in simplex
-    assert "ℓ1" in simplex
+    assert simplex.split()[-3:] == ["ℓ1", "2", "zero_one"]
     hypercube = next(line for line in lines if line.startswith("hypercube"))
     assert "SquaredNorm" in hypercube
-    assert "ℓ2" in hypercube
+    assert hypercube.split()[-3:] == ["ℓ2", "1", "hamming"]
+    assert "cvxpy" in next(line for line in lines if line.startswith("polytope")).split("integer")[1]
 
 
 def test_json_has_the_records(osp_command):
@@ -27,6 +30,18 @@ def test_json_has_the_records(osp_command):
     assert entries["simplex"]["plugin"] == "simplex"
     assert "classes" in entries["simplex"]["parameters"]
     assert entries["simplex"]["available"] is True
+    assert entries["simplex"]["nu"] == 2.0
+    assert entries["permutahedron"]["target"] == "alignment"
+    assert entries["polytope"]["needs"] == ["cvxpy"]
+
+
+def test_the_constants_in_the_table_are_those_of_a_space(osp_command):
+    for entry in json.loads(osp_command("spaces", "--json").stdout):
+        if entry["example"] is not None:
+            space = load_factory("space", entry["name"]).examples()[0]
+            assert entry["psi"] == repr(space.psi)
+            assert entry["norm"] == f"ℓ{space.norm:g}"
+            assert entry["nu"] == space.nu
 
 
 def test_what_is_disabled_is_listed_with_the_reason(osp_command):
