@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from osp_core.errors import InvalidInputError
+from osp_core.runs.paths import checked_path, climbs
 from osp_core.runs.toml_text import toml_text
 
 TABLES = ("params", "stream_params", "learner_params", "target_params")
@@ -141,6 +142,8 @@ class RunConfig:
             if any(kind in given for kind in kinds):
                 values = {key: value for key, value in values.items() if key not in kinds}
         try:
+            if "data" in values:
+                checked_path(values["data"])
             return cls.of({**values, **given})
         except InvalidInputError as error:
             raise InvalidInputError(f"{os.fspath(path)}: {error}") from error
@@ -173,13 +176,14 @@ class RunConfig:
         return replace(self, data=str(directory / self.data)) if self.from_file else self
 
     def seen_from(self, directory: Path) -> RunConfig:
-        """The same run with the data path written as it is found from `directory`."""
+        """The same run with the data path as it is found from `directory`; absolute if that is outside."""
         if not self.from_file:
             return self
         try:
-            return replace(self, data=os.path.relpath(self.data, directory))
+            relative = os.path.relpath(self.data, directory)
         except ValueError:  # on another drive
-            return replace(self, data=os.path.abspath(self.data))
+            relative = os.pardir
+        return replace(self, data=os.path.abspath(self.data) if climbs(relative) else relative)
 
 
 _TYPES: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (float, int), "bool": (bool,)}
