@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import sys
@@ -10,13 +11,14 @@ from typing import Any
 import click
 
 import osp_core
-from osp_core.errors import OspError
+from osp_core.errors import NumericalError, OracleError, OspError
 
 COMMANDS = {
     "check": "Run the conformance kit on a space, by name or as module:object.",
     "decode": "Turn scores, or inputs of a saved model, into outputs.",
     "demo": "Learn seven kinds of structure online, check every guarantee, and write a report.",
     "doctor": "Show versions, plugins and kernels, and what is disabled and why.",
+    "experiment": "Rerun an experiment of the theory, or all; without a name, list them.",
     "new-plugin": "Write a plugin project that installs and passes its own tests.",
     "run": "Learn a file or a stream; write results, trace and checkpoints.",
     "spaces": "List the spaces, with the reason for those that cannot be used.",
@@ -49,19 +51,48 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except OspError as error:
-            raise Failure(error) from error
+            raise Failure.of(error) from error
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            raise SystemExit(130) from None
 
 
 class Failure(click.ClickException):
-    """An error of ours, on one line of standard error, with exit code 2."""
+    """An error that the user can put right, on one line of standard error."""
 
     exit_code = 2
 
     def __init__(self, error: OspError) -> None:
-        super().__init__(" ".join(str(error).split()))
+        # Names come from files and may hold anything; a terminal gets what it can print.
+        text = " ".join(str(error).split())
+        super().__init__("".join(char if char.isprintable() else "?" for char in text))
+
+    @classmethod
+    def of(cls, error: OspError) -> Failure:
+        """The failure of the right kind."""
+        reason = getattr(error.__cause__, "errno", None)
+        broken = isinstance(error, NumericalError | OracleError) or reason in _MACHINE
+        return Breakdown(error) if broken else cls(error)
 
 
-@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+class Breakdown(Failure):
+    """What went wrong although the input was right: numbers, an oracle that lied, a disk that is full."""
+
+    exit_code = 1
+
+
+_MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EFBIG, errno.ENOMEM)
+DETAILS = """
+\b
+Exit codes: 0 all is well; 1 something failed while running; 2 bad input, with one line that says what to do;
+130 interrupted with Ctrl-C (143 with SIGTERM).
+\b
+Completion of commands, options, spaces, learners, streams and columns, for bash (zsh and fish likewise):
+  eval "$(_OSP_COMPLETE=bash_source osp)"
+"""
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, epilog=DETAILS)
 @click.version_option(osp_core.__version__, prog_name="osp")
 @click.option(
     "--plugins",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from osp_core.spaces import OutputSpace
 
 N_FEATURES = 8
+COMPARATOR_STEPS = 8
 EXAMPLES = """
 \b
 Examples:
@@ -96,7 +97,16 @@ def play(title: str, space: OutputSpace, rounds: int, seed: int, show: Any) -> E
     began = time.monotonic()
     trace = run(predictor, stream, callback=watch)
     seconds = time.monotonic() - began
-    return gather(predictor, trace, lambda: iter(stream), seed=seed, seconds=seconds, time_limit=2.0)
+    # Few iterations find U to three digits; a limit in seconds would depend on the machine.
+    return gather(
+        predictor,
+        trace,
+        lambda: iter(stream),
+        seed=seed,
+        seconds=seconds,
+        time_limit=60.0,
+        max_iter=COMPARATOR_STEPS,
+    )
 
 
 def _show(subjects: list[Subject], out: Path | None) -> None:

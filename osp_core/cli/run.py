@@ -126,24 +126,37 @@ def _params(name: str, kind: str, short: str | None = None) -> Callable[[Command
 @click.option(
     "--resume", is_flag=True, help="Continue from the last good checkpoint in --out, if there is one."
 )
+@click.option("--no-report", is_flag=True, help="Write no report.html and no figures.")
 @click.option("--quiet", is_flag=True, help="Say nothing but errors.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def command(config: Path | None, out: Path, resume: bool, quiet: bool, as_json: bool, **options: Any) -> None:
+def command(
+    config: Path | None,
+    out: Path,
+    resume: bool,
+    no_report: bool,
+    quiet: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Learn a file or a stream; write results, trace and checkpoints."""
+    from osp_core.report import write_run_report
     from osp_core.runs import execute, execute_seeds
 
     settings = _settings(config, out, resume, options)
     progress = sys.stderr.isatty() and not (quiet or as_json)
     if settings.seeds:
         several = execute_seeds(settings, out, resume=resume, progress=progress, warn=_warn)
-        summary, last = several.summary, several.results[-1]
+        summary, results = several.summary, several.results
     else:
-        last = execute(settings, out, resume=resume, progress=progress, warn=_warn)
-        summary = last.summary
+        results = [execute(settings, out, resume=resume, progress=progress, warn=_warn)]
+        summary = results[0].summary
+    if not no_report:
+        write_run_report(out, *results)
     if as_json:
         click.echo(json.dumps(summary, indent=2))
     elif not quiet:
         _show(summary, out)
+    last = results[-1]
     if last.interrupted is not None and not summary["finished"]:
         click.echo(f"interrupted; continue with: osp run --out {out} --resume", err=True)
         raise SystemExit(128 + last.interrupted)

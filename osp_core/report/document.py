@@ -80,14 +80,16 @@ class Report:
     sections: tuple[Section, ...]
 
     def figures(self) -> list[tuple[str, Figure]]:
-        """All plots and sketches with a file name each."""
-        return [
-            (f"{section.anchor}-{figure.name}", figure)
+        """All plots and sketches with a file name each; the section goes before it where names repeat."""
+        found = [
+            (section.anchor, figure)
             for section in self.sections
             for part in section.parts
             if isinstance(part, Gallery)
             for figure in part.figures
         ]
+        repeated = len({figure.name for _, figure in found}) < len(found)
+        return [(f"{anchor}-{figure.name}" if repeated else figure.name, figure) for anchor, figure in found]
 
     def html(self) -> str:
         """The page: one file, nothing to load, no script."""
@@ -145,10 +147,15 @@ def _gallery(gallery: Gallery) -> str:
 def _table(table: Table) -> str:
     head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
     links: Sequence[str] = table.links or ("",) * len(table.rows)
-    rows = "".join(f"<tr>{_cells(row, link)}</tr>" for row, link in zip(table.rows, links, strict=True))
+    rows = "".join(
+        f"<tr>{_cells(table.columns, row, link)}</tr>" for row, link in zip(table.rows, links, strict=True)
+    )
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def _cells(row: tuple[str, ...], link: str) -> str:
+def _cells(columns: tuple[str, ...], row: tuple[str, ...], link: str) -> str:
+    """Every cell knows its column: a phone shows them one below the other, each with its name."""
     first = f'<a href="#{escape(link)}">{escape(row[0])}</a>' if link else escape(row[0])
-    return f"<th>{first}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])
+    pairs = zip(columns[1:], row[1:], strict=True)
+    cells = (f'<td data-column="{escape(column)}">{escape(cell)}</td>' for column, cell in pairs)
+    return f"<th>{first}</th>{''.join(cells)}"

@@ -128,6 +128,7 @@ def gather(
     seed: int = 0,
     seconds: float = 0.0,
     time_limit: float = 10.0,
+    max_iter: int = 60,
 ) -> Evidence:
     """Look at a run after it ended.
 
@@ -144,13 +145,15 @@ def gather(
     time_limit : float
         For fitting the comparator, and again for judging it: every U is a valid comparator, and the bound
         holds after every round, so stopping early costs sharpness and not truth.
+    max_iter : int
+        Iterations of the fit, which unlike seconds are the same everywhere.
     """
     began = time.monotonic()
     hindsight, reason = None, ""
     tail: list[tuple[Any, Any]] = []
     try:
         if len(trace):
-            weights = _fit(predictor, pairs, len(trace), time_limit)
+            weights = _fit(predictor, pairs, len(trace), time_limit, max_iter)
             hindsight, tail = _judge(predictor, pairs, len(trace), weights, time_limit)
     except OspError as error:
         reason = f"The stream could not be read again: {error}"
@@ -176,7 +179,11 @@ def _statement(predictor: OnlinePredictor, kind: str, norm_U: float) -> Statemen
 
 
 def _fit(
-    predictor: OnlinePredictor, pairs: Callable[[], Iterable[tuple[Any, Any]]], rounds: int, time_limit: float
+    predictor: OnlinePredictor,
+    pairs: Callable[[], Iterable[tuple[Any, Any]]],
+    rounds: int,
+    time_limit: float,
+    max_iter: int,
 ) -> Array:
     """U from evenly spaced rounds, inside the ball of the learner where it has one."""
     kept = max(1, -(-rounds // FITTED_ROUNDS))
@@ -192,7 +199,9 @@ def _fit(
     truths = [predictor.target.reveal(space, y)[0] for _, y in chosen]
     # ‖U‖² weighs as much less as there are fewer rounds; without a bound, as if there were one with a = 1/2.
     gap = replace(gap, a=gap.a if gap.certified else 0.5, b=gap.b * len(chosen) / rounds)
-    fitted = best_comparator(space, X, truths, gap, model=predictor.model, time_limit=time_limit, max_iter=60)
+    fitted = best_comparator(
+        space, X, truths, gap, model=predictor.model, time_limit=time_limit, max_iter=max_iter
+    )
     return _inside(predictor, fitted.weights)
 
 

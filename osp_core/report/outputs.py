@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -33,7 +33,8 @@ def draw_output(space: OutputSpace, example: Example, name: str = "output") -> S
     """Draw what was played beside the truth, with the weights of ŷ.
 
     The way of drawing goes with the class of the space, or with one it derives from; an output of any other
-    space, and one too large to draw, is a bar chart of its coordinates. Played is blue, the truth orange.
+    space, and one too large to draw, is a bar chart of its coordinates. What was played is blue, the truth
+    orange, and green what is both.
     """
     ways = (_WAYS[kind.__name__] for kind in type(space).__mro__ if kind.__name__ in _WAYS)
     drawn = next(ways, _bars)(space, example) or _bars(space, example)
@@ -76,12 +77,21 @@ def _named_bars(names: Sequence[Any], example: Example) -> Drawn:
         shapes.append(Words(left - 8.0, y, _short(names[i]), anchor="end"))
         shapes.append(Box(start, y - 6.0, abs(place(value) - place(0.0)), 12.0, "muted", opacity=0.45))
         shapes.append(Words(WIDTH - 2.0, y, f"{value:.2f}", "muted", "end", 11.0))
-        if example.played[i] != 0:
-            shapes.append(dot(place(float(example.played[i])), y, 4.5, fill="blue"))
-        if example.truth[i] != 0:
-            shapes.append(dot(place(float(example.truth[i])), y, 7.5, outline="orange", width=2.0))
+        shapes += _marks(
+            bool(example.played[i]) and (place(float(example.played[i])), y),
+            bool(example.truth[i]) and (place(float(example.truth[i])), y),
+        )
     left_out = len(example.y_hat) - len(shown)
     return _with_rest(ROW * len(shown), shapes, left_out, "entries")
+
+
+def _marks(
+    played: tuple[float, float] | Literal[False], true: tuple[float, float] | Literal[False]
+) -> list[Shape]:
+    """A dot where something was played, a ring where the truth is."""
+    colours = ("green", "green") if played and played == true else ("blue", "orange")
+    marks: list[Shape] = [dot(*played, 4.5, fill=colours[0])] if played else []
+    return marks + ([dot(*true, 7.5, outline=colours[1], width=2.0)] if true else [])
 
 
 def _most_telling(example: Example, most: int) -> list[int]:
@@ -118,10 +128,9 @@ def _chips(names: Sequence[Any], example: Example) -> Drawn:
         if x > 3.0 and x + width > WIDTH - 3.0:
             x, y = 3.0, y + height + 8.0
         played, true = example.played[i] != 0, example.truth[i] != 0
-        outline = "orange" if true else "blue" if played else "faint"
-        shapes.append(
-            Box(x, y, width, height, "blue" if played else "", outline, height / 2, 3.0 if true else 1.5)
-        )
+        fill = ("green" if true else "blue") if played else ""
+        outline = fill or ("orange" if true else "faint")
+        shapes.append(Box(x, y, width, height, fill, outline, height / 2, 3.0 if true else 1.5))
         shapes.append(Words(x + width / 2, y + height / 2, text, "paper" if played else "muted"))
         x += width + 8.0
     return _with_rest(y + height + 4.0, shapes, len(example.y_hat) - len(shown), "labels")
@@ -146,10 +155,8 @@ def _ladder(space: Any, example: Example) -> Drawn | None:
         shapes.append(Words(left - 10.0, y, _short(names[level]), anchor="end"))
         shapes.append(Box(right + 10.0, y - 5.0, 60.0 * float(chances[level]), 10.0, "muted", opacity=0.45))
         shapes.append(Words(WIDTH - 2.0, y, f"{chances[level]:.2f}", "muted", "end", 11.0))
-        if level == played:
-            shapes.append(dot((left + right) / 2, y, 5.5, fill="blue"))
-        if level == true:
-            shapes.append(dot((left + right) / 2, y, 8.5, outline="orange", width=2.5))
+        middle = ((left + right) / 2, y)
+        shapes += _marks(level == played and middle, level == true and middle)
     return ROW * rungs + 4.0, shapes
 
 
@@ -168,9 +175,9 @@ def _ranking(space: Any, example: Example) -> Drawn | None:
     for place, item in enumerate(truth):
         other = played.index(item)
         start, end = (ROW * (1 + row) + ROW / 2 for row in (place, other))
-        colour = "blue" if place == other else "orange"
-        shapes.append(Stroke(((left, start), (right, end)), colour, 2.0))
-        shapes += [dot(left, start, 3.5, fill=colour), dot(right, end, 3.5, fill=colour)]
+        line, true, guess = ("green",) * 3 if place == other else ("muted", "orange", "blue")
+        shapes.append(Stroke(((left, start), (right, end)), line, 2.0))
+        shapes += [dot(left, start, 4.0, fill=true), dot(right, end, 4.0, fill=guess)]
         shapes.append(Words(left - 8.0, start, f"{place + 1}. {_short(item, 9)}", anchor="end"))
         shapes.append(Words(right + 8.0, end, f"{other + 1}. {_short(item, 9)}", anchor="start"))
     return ROW * (1 + len(truth)) + 4.0, shapes
@@ -205,10 +212,7 @@ def _two_columns(
 
     cells = [(i, j, y(i, len(left_names)), y(j, len(right_names))) for i, j in np.ndindex(weights.shape)]
     shapes: list[Shape] = _weighted(((left, u), (right, v), weights[i, j]) for i, j, u, v in cells)
-    shapes += [Stroke(((left, u), (right, v)), "blue", 2.5) for i, j, u, v in cells if played[i, j]]
-    shapes += [
-        Stroke(((left, u), (right, v)), "orange", 2.0, dashed=True) for i, j, u, v in cells if truth[i, j]
-    ]
+    shapes += _chosen((((left, u), (right, v)), played[i, j], truth[i, j]) for i, j, u, v in cells)
     for x, names, anchor, step in ((left, left_names, "end", -9.0), (right, right_names, "start", 9.0)):
         for row, name in enumerate(names):
             place = y(row, len(names))
@@ -223,6 +227,17 @@ def _weighted(edges: Iterable[tuple[tuple[float, float], tuple[float, float], fl
         Stroke((start, end), "muted", 1.0 + 9.0 * float(weight), opacity=0.3)
         for start, end, weight in edges
         if weight > 0.005
+    ]
+
+
+def _chosen(
+    edges: Iterable[tuple[tuple[tuple[float, float], tuple[float, float]], float, float]],
+) -> list[Shape]:
+    """Edges that were played or are true; a true one that was missed is dashed."""
+    return [
+        Stroke(ends, "green" if played and true else "blue" if played else "orange", 2.5, dashed=not played)
+        for ends, played, true in edges
+        if played or true
     ]
 
 
@@ -241,12 +256,7 @@ def _tree(space: Any, example: Example) -> Drawn | None:
     ends = [(places[tail], places[head]) for tail, head in zip(tails, heads, strict=True)]
     shapes: list[Shape] = [Stroke(pair, "faint", 1.0) for pair in ends]
     shapes += _weighted((*pair, weight) for pair, weight in zip(ends, example.y_hat, strict=True))
-    shapes += [Stroke(pair, "blue", 2.5) for pair, used in zip(ends, example.played, strict=True) if used]
-    shapes += [
-        Stroke(pair, "orange", 2.0, dashed=True)
-        for pair, used in zip(ends, example.truth, strict=True)
-        if used
-    ]
+    shapes += _chosen(zip(ends, example.played, example.truth, strict=True))
     for (x, y), node in zip(places, nodes, strict=True):
         shapes.append(dot(x, y, 11.0, fill="paper", outline="ink"))
         shapes.append(Words(x, y, _short(node, 3), size=11.0))

@@ -16,7 +16,8 @@ BINS = 10
 
 def run_plots(runs: Sequence[Evidence]) -> list[Plot]:
     """All plots that the evidence allows."""
-    plots = [loss_plot(runs), regret_plot(runs), p_plot(runs), deviation_plot(runs), calibration_plot(runs)]
+    makers = (loss_plot, regret_plot, learning_plot, p_plot, deviation_plot, calibration_plot)
+    plots = [make(runs) for make in makers]
     return [plot for plot in plots if plot is not None]
 
 
@@ -75,20 +76,38 @@ def regret_plot(runs: Sequence[Evidence]) -> Plot | None:
     )
 
 
+def learning_plot(runs: Sequence[Evidence]) -> Plot | None:
+    """Losses of a round, averaged over windows: what learning looks like."""
+    rounds = min(len(run.trace) for run in runs)
+    if not rounds:
+        return None
+    x, expected = _windows([run.trace.expected_loss for run in runs], rounds)
+    _, allowed = _windows([_allowed(run) for run in runs], rounds)
+    lines = [_banded("expected target loss E L", x, expected, "blue")]
+    if np.isfinite(allowed).all():
+        lines.append(_banded("allowed by Lemma 4: (1 − a)·S", x, allowed, "orange", dashed=True))
+    return Plot(
+        "learning",
+        "Loss of a round",
+        "rounds",
+        "loss, mean over a window",
+        tuple(lines),
+        caption="Lemma 4 keeps the expected loss of every round below its surrogate loss." + _bands(runs),
+    )
+
+
 def p_plot(runs: Sequence[Evidence]) -> Plot | None:
     """The probability of randomising, averaged over windows."""
     rounds = min(len(run.trace) for run in runs)
     if not rounds:
         return None
-    edges = np.unique(np.linspace(0, rounds, min(rounds, 40) + 1).astype(int))
-    middles = numbers((edges[:-1] + edges[1:] + 1) / 2)
-    means = np.array([np.add.reduceat(run.trace.p[:rounds], edges[:-1]) / np.diff(edges) for run in runs])
+    x, means = _windows([run.trace.p for run in runs], rounds)
     return Plot(
         "p",
         "Probability of randomising",
         "rounds",
         "p, mean over a window",
-        (_banded("p", middles, means, "violet"),),
+        (_banded("p", x, means, "violet"),),
         y_range=(0.0, 1.0),
         caption="p = 0 plays the nearest output, p = 1 a random one of mean ŷ." + _bands(runs),
     )
@@ -154,6 +173,19 @@ def calibration_plot(runs: Sequence[Evidence]) -> Plot | None:
         caption=f"{len(watched)} recent inputs under the final weights. Draws should lie on their law; "
         "the truth near the dashed line means that ŷ is calibrated too.",
     )
+
+
+def _allowed(run: Evidence) -> Array:
+    """(1 − a)·(S + gap) in every round; infinite where a is not known."""
+    a = run.predictor.gap.a
+    return (np.inf if a is None else 1.0 - a) * (run.trace.surrogate_loss + run.trace.gap)
+
+
+def _windows(columns: Sequence[Array], rounds: int) -> tuple[tuple[float, ...], Array]:
+    """The middles of up to 40 windows, and the mean of every column in each."""
+    edges = np.unique(np.linspace(0, rounds, min(rounds, 40) + 1).astype(int))
+    sums = [np.add.reduceat(column[:rounds], edges[:-1]) for column in columns]
+    return numbers((edges[:-1] + edges[1:] + 1) / 2), np.array(sums) / np.diff(edges)
 
 
 def _spread(runs: Sequence[Evidence], rounds: int) -> Array | None:

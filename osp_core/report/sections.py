@@ -124,8 +124,8 @@ def example_parts(run: Evidence) -> list[Part]:
     drawn = float(np.mean([one.drawn_loss for one in run.watched]))
     return [
         Text(
-            "The latest inputs under the final weights: one random play in blue, the truth in orange, the "
-            "regularised prediction ŷ in grey."
+            "The latest inputs under the final weights: a random play in blue, the truth in orange, what is "
+            "both in green, and the regularised prediction ŷ in grey."
         ),
         Gallery(sketches, small=True),
         Text(

@@ -45,6 +45,10 @@ pre{{overflow-x:auto;padding:.9rem;background:var(--panel);border-radius:.6rem;f
 summary{{cursor:pointer;padding:.25rem 0}}
 ul{{margin:.3rem 0 .8rem;padding-left:1.3rem}}
 li{{overflow-wrap:anywhere}}
-@media (max-width:30rem){{body{{font-size:15px}}table{{font-size:.85rem}}th,td{{padding:.3rem .45rem}}}}
+@media (max-width:38rem){{body{{font-size:15px}}table,tbody{{display:block}}thead{{display:none}}
+tr{{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:.4rem .8rem;padding:.7rem 0;
+border-bottom:1px solid var(--faint)}}
+th,td{{border:0;padding:0;text-align:left}}tbody th{{grid-column:1/-1}}
+td::before{{content:attr(data-column);display:block;white-space:normal;font-size:.78rem;color:var(--muted)}}}}
 @media print{{details>*{{display:block}}figure{{break-inside:avoid}}}}
 """

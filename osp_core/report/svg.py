@@ -7,8 +7,8 @@ from html import escape
 from osp_core.report.axes import Axis, axes_of
 from osp_core.report.figures import COLOURS, Box, Figure, Line, Plot, Shape, Sketch, Stroke, Words
 
-WIDTH, HEIGHT = 420.0, 250.0  # of the area below the legend
-LEFT, RIGHT, TOP, BOTTOM = 50.0, 14.0, 22.0, 38.0
+WIDTH, HEIGHT = 380.0, 235.0  # of the area below the legend
+LEFT, RIGHT, TOP, BOTTOM = 46.0, 14.0, 30.0, 38.0
 FONT = 12.0
 LEGEND_ROW = 18.0
 
@@ -109,7 +109,7 @@ def _grid(plot: Plot, frame: _Frame) -> list[str]:
         parts.append(_words(Words(x, frame.bottom + 13.0, text, "muted")))
     parts.append(element("line", x1=LEFT, x2=right, y1=frame.bottom, y2=frame.bottom, class_="s-muted"))
     parts.append(_words(Words((LEFT + right) / 2, frame.bottom + 30.0, plot.x_label, "muted")))
-    parts.append(_words(Words(4.0, frame.top - 12.0, plot.y_label, "muted", "start")))
+    parts.append(_words(Words(4.0, frame.top - 18.0, plot.y_label, "muted", "start")))
     return parts
 
 
