@@ -116,3 +116,12 @@ def as_count(value: int, name: str, *, least: int = 1) -> int:
     if value < least:
         raise InvalidInputError(f"{name} must be at least {least}, got {value}.")
     return int(value)
+
+
+def is_hashable(value: object) -> bool:
+    """Whether `value` can be looked up; a tuple with a list in it only looks as if it could."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

@@ -60,8 +60,8 @@ def space_from_recipe(recipe: Mapping[str, Any]) -> OutputSpace:
 def _parts(recipe: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     try:
         return str(recipe["name"]), {str(key): decode(value) for key, value in recipe["params"].items()}
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidInputError(f"{recipe!r} is no recipe.") from error
+    except _NONSENSE as error:
+        raise InvalidInputError(f"{_abridged(recipe)} is no recipe: {error}") from error
 
 
 def encode(value: Any) -> Any:
@@ -99,12 +99,27 @@ def decode(value: Any) -> Any:
         return value
     ((tag, content),) = value.items() if len(value) == 1 else (("", None),)
     if tag not in _DECODERS:
-        raise InvalidInputError(f"{value!r} is no encoded parameter.")
+        raise InvalidInputError(f"{_abridged(value)} is no encoded parameter.")
     return _DECODERS[tag](content)
+
+
+def largest_number(value: Any) -> float:
+    """The largest whole number in an encoded parameter: what sizes it may ask for."""
+    if isinstance(value, dict | list):
+        items = value.values() if isinstance(value, dict) else value
+        return max(map(largest_number, items), default=0.0)
+    return value if isinstance(value, int) else 0.0
+
+
+def _abridged(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"
 
 
 def _array(content: Any) -> Any:
     dtype, values, shape = content
+    if dtype not in _PLAIN:
+        raise InvalidInputError(f"An array of {dtype!r} is no parameter.")
     return np.array([decode(item) for item in values], dtype=np.dtype(dtype)).reshape(shape)
 
 
@@ -113,6 +128,16 @@ def _psi(content: Any) -> regularizers.Regularizer:
     return _PSI[name](scale)
 
 
+_PLAIN = ("bool", *(f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)))
+_NONSENSE = (
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    MemoryError,
+)
 _DECODERS: dict[str, Callable[[Any], Any]] = {
     "float": float,
     "psi": _psi,

@@ -23,6 +23,7 @@ from osp_core.losses import FenchelYoungLoss
 from osp_core.recipes import (
     decode,
     encode,
+    largest_number,
     learner_from_recipe,
     learner_recipe,
     space_from_recipe,
@@ -35,6 +36,18 @@ if TYPE_CHECKING:
     from osp_core.protocol import OnlinePredictor
 
 FORMAT = "osp predictor"
+SPARE = 10**6  # sizes up to this are cheap to try, whatever a file says
+# What a header with a valid checksum, but nonsense in it, may lead to.
+_NONSENSE = (
+    OspError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    MemoryError,
+)
 _MODELS = {"LinearModel": models.LinearModel, "FeatureModel": models.FeatureModel}
 _DECODERS = {
     kind.__name__: kind
@@ -127,6 +140,7 @@ def _load_file(
     try:
         if header.get("format") != FORMAT:
             raise CheckpointError(f"it holds {header.get('format')!r}, not a predictor")
+        _refuse_giants(header, sum(array.size for array in arrays.values()))
         space = _same_space(header, space)
         predictor = kind(
             space,
@@ -146,13 +160,34 @@ def _load_file(
         learner_state |= _of("learner.", arrays)
         predictor.load_state({**header["state"], "learner": learner_state})
         predictor.space.recall(_of("space.", arrays))
+        _refuse_wild_state(predictor)
     except CheckpointError as error:
         raise CheckpointError(f"{str(path)!r} cannot be used: {error}") from error
-    except (OspError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+    except _NONSENSE as error:
         raise CheckpointError(
             f"{str(path)!r} cannot be used: {type(error).__name__}: {error}{_other_versions(header)}"
         ) from error
     return predictor
+
+
+def _refuse_giants(header: Mapping[str, Any], stored: int) -> None:
+    """Refuse sizes that the file cannot be about: it holds at least one number for every weight."""
+    width, dim = header["n_features"], header["identity"]["dim"]
+    asked = max(width * dim, width, dim, largest_number(header["space"]), largest_number(header["learner"]))
+    if asked > stored + SPARE:
+        raise CheckpointError(f"it speaks of sizes up to {asked}, but stores {stored} numbers")
+
+
+def _refuse_wild_state(predictor: OnlinePredictor) -> None:
+    """Refuse what no run could have led to."""
+    state, seen = predictor.state(), predictor.summary()
+    counts = (state["plays"], seen.rounds, seen.delay)
+    sound = min(counts) >= 0 and seen.rounds <= state["plays"] and 0.0 <= seen.total_gap < np.inf
+    with np.errstate(all="ignore"):
+        for weights in (predictor.learner.weights, predictor.average_weights):
+            sound = sound and bool(np.isfinite(weights).all())
+    if not sound:
+        raise CheckpointError("its state is not that of any run: weights or counts make no sense")
 
 
 def _of(part: str, arrays: Mapping[str, Any]) -> dict[str, Any]:

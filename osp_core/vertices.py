@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from osp_core.errors import Array, InvalidInputError, NotAVertexError, OracleError, as_count, as_positive
+from osp_core.errors import (
+    Array,
+    InvalidInputError,
+    NotAVertexError,
+    OracleError,
+    as_count,
+    as_positive,
+    is_hashable,
+)
 from osp_core.regularizers import Regularizer
 from osp_core.spaces import OutputSpace, ZeroOneSpace
 from osp_core.targets import AffineLoss, hamming
@@ -80,7 +88,7 @@ class Vertices(OutputSpace):
         return vector.shape == (self.dim,) and vector.tobytes() in self._row_of_vertex
 
     def from_label(self, label: Any) -> Array:
-        if isinstance(label, Hashable) and label in self._row_of_label:
+        if is_hashable(label) and label in self._row_of_label:
             return np.array(self._vertices[self._row_of_label[label]])
         if isinstance(label, np.ndarray):
             return super().from_label(label)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from osp_birkhoff.plans import PlanSpace
-from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, as_count
+from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, as_count, is_hashable
 from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
 
@@ -76,9 +76,9 @@ class Assignment(PlanSpace):
         pairs = label.items() if isinstance(label, Mapping) else zip(self.row_names, label, strict=True)
         chosen = np.full(self.m, -1)
         for row, column in pairs:
-            if not isinstance(row, Hashable) or row not in self._row_index:
+            if not is_hashable(row) or row not in self._row_index:
                 raise NotAVertexError(f"{row!r} is not one of the {self.m} rows of {self!r}.")
-            if not isinstance(column, Hashable) or column not in self._column_index:
+            if not is_hashable(column) or column not in self._column_index:
                 raise NotAVertexError(f"{column!r} is not one of the {self.n} columns of {self!r}.")
             chosen[self._row_index[row]] = self._column_index[column]
         if len(set(chosen.tolist())) < self.m:

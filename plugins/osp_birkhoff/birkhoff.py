@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from osp_birkhoff.plans import PlanSpace
-from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, as_count
+from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, as_count, is_hashable
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
 
@@ -75,7 +75,7 @@ class Birkhoff(PlanSpace):
             )
         columns = np.full(self.n, -1)
         for position, item in enumerate(label):
-            if not isinstance(item, Hashable) or item not in self._index:
+            if not is_hashable(item) or item not in self._index:
                 raise NotAVertexError(f"{item!r} is not one of the {self.n} items of {self!r}.")
             if columns[self._index[item]] >= 0:
                 raise NotAVertexError(f"The item {item!r} is ranked twice in {label!r}.")

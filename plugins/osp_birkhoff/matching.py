@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from osp_birkhoff.bipartite import as_bipartite, find_matching, live_edges
 from osp_birkhoff.plans import PlanSpace
 from osp_birkhoff.support import Support
-from osp_core.errors import Array, NotAVertexError, UnsupportedError
+from osp_core.errors import Array, NotAVertexError, UnsupportedError, is_hashable
 from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
 
@@ -89,7 +89,7 @@ class Matching(PlanSpace):
         if not isinstance(pair, str) and isinstance(pair, Collection) and len(pair) == 2:
             first, second = pair
             for u, v in ((first, second), (second, first)):
-                if not isinstance(u, Hashable) or not isinstance(v, Hashable):
+                if not is_hashable(u) or not is_hashable(v):
                     continue
                 row, column = self._row_index.get(u), self._column_index.get(v)
                 if row is None or column is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.errors import InvalidInputError, as_count
+from osp_core.errors import InvalidInputError, as_count, is_hashable
 
 
 def as_sets(sets: Any, elements: Any, name: str) -> tuple[list[Hashable], list[list[int]]]:
@@ -23,7 +23,7 @@ def as_sets(sets: Any, elements: Any, name: str) -> tuple[list[Hashable], list[l
     """
     families = [_as_names(one, f"A set of {name}") for one in _as_names(sets, name)]
     for element in (element for one in families for element in one):
-        if not isinstance(element, Hashable):
+        if not is_hashable(element):
             raise InvalidInputError(f"Elements must be hashable names or numbers, got {element!r}.")
     if elements is None:
         ground = list(dict.fromkeys(element for one in families for element in one))

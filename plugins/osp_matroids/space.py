@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError
+from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, is_hashable
 from osp_core.predictions import Prediction
 from osp_core.regularizers import Regularizer
 from osp_core.spaces import Block, ZeroOneSpace
@@ -202,7 +202,7 @@ class MatroidSpace(ZeroOneSpace):
 
     def position(self, name: Any) -> int:
         """The coordinate of a ground element."""
-        if isinstance(name, Hashable) and name in self._index:
+        if is_hashable(name) and name in self._index:
             return self._index[name]
         raise NotAVertexError(f"{name!r} is not one of the {self.dim} elements of {self!r}.")
 

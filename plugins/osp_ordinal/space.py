@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from osp_core import kernels
 from osp_core.combinations import ConvexCombination
-from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, as_count, as_rows
+from osp_core.errors import (
+    Array,
+    InvalidInputError,
+    NotAVertexError,
+    UnsupportedError,
+    as_count,
+    as_rows,
+    is_hashable,
+)
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, ZeroOneSpace
@@ -179,7 +187,7 @@ class Ordinal(ZeroOneSpace):
 
     def from_label(self, label: Any) -> Array:
         """A category; or a vertex as a numpy vector."""
-        if isinstance(label, Hashable) and not isinstance(label, bool) and label in self._index:
+        if is_hashable(label) and not isinstance(label, bool) and label in self._index:
             return self.prefix(self._index[label])
         if isinstance(label, np.ndarray):
             return super().from_label(label)

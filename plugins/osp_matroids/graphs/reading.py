@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from osp_core.errors import InvalidInputError, as_count
+from osp_core.errors import InvalidInputError, as_count, is_hashable
 
 Indices = NDArray[np.intp]
 
@@ -71,7 +71,7 @@ def _as_edge(edge: Any) -> tuple[Hashable, ...]:
     if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) not in (2, 3):
         raise InvalidInputError(f"An edge is a pair of nodes (u, v), or (u, v, key); got {edge!r}.")
     named = tuple(edge)
-    if not all(isinstance(part, Hashable) for part in named):
+    if not all(is_hashable(part) for part in named):
         raise InvalidInputError(f"The nodes of an edge must be hashable names or numbers; got {edge!r}.")
     return named
 

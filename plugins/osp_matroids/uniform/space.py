@@ -21,6 +21,7 @@ from osp_core.errors import (
     as_count,
     as_rows,
     as_vector,
+    is_hashable,
 )
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
@@ -229,7 +230,7 @@ class KSubsets(ZeroOneSpace):
         return frozenset(self.elements[int(i)] for i in np.flatnonzero(vertex))
 
     def _position(self, element: Any) -> int:
-        if isinstance(element, Hashable) and not isinstance(element, bool):
+        if is_hashable(element) and not isinstance(element, bool):
             if self._index is not None and element in self._index:
                 return self._index[element]
             if self._index is None and element in self.elements:
