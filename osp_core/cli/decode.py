@@ -65,7 +65,9 @@ or for a model a JSON object. Without --output there is one line of JSON for eac
 )
 @click.option("--column", default="prediction", show_default=True, help="The name of their column there.")
 @click.option("--overwrite", is_flag=True, help="Replace --output if it exists.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random outputs.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random outputs."
+)
 @click.option("--deterministic", is_flag=True, help="The nearest output instead of a random one.")
 @click.option("--law", is_flag=True, help="Add p, the nearest output, and the mean of the law.")
 @click.option(
@@ -104,7 +106,9 @@ def command(
         source = ScoreSource(str(space), dict(map(parse_param, params)), decoder)
     decoded = decode_rows(source, file, skip_bad=on_error == "skip", **_known(how))
     if output is not None:
-        count = write_rows(output, (row.labelled(how["column"]) for row in decoded), overwrite=overwrite)
+        text, column = output.suffix.lower() in (".csv", ".tsv"), how["column"]
+        rows = (row.labelled(column) if text else row.typed(column) for row in decoded)
+        count = write_rows(output, rows, overwrite=overwrite)
         click.echo(f"{count} rows are in {output}.", err=True)
         return
     for row in decoded:

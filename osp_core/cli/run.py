@@ -108,6 +108,11 @@ def _params(name: str, kind: str, short: str | None = None) -> Callable[[Command
     "--intercept/--no-intercept", default=None, help="Add a constant feature to the data.  [default: yes]"
 )
 @click.option(
+    "--scale",
+    type=click.Choice(["standard", "none"]),
+    help="Shift and scale the features of a file to mean 0 and deviation 1.  [default: standard]",
+)
+@click.option(
     "--on-error", type=click.Choice(["stop", "skip"]), help="What to do with bad rows.  [default: stop]"
 )
 @click.option(
@@ -179,10 +184,10 @@ def _settings(config: Path | None, out: Path, resume: bool, options: dict[str, A
             values[name] = split_names(values[name])
     if "seeds" in values:
         values["seeds"] = parse_seeds(values["seeds"])
-    if "data" in values:
-        values["data"] = str(values["data"].absolute())
     if config is None and resume and "space" not in values and (out / "run.toml").exists():
         config = out / "run.toml"
+    if "data" in values:  # from where the command is given, not from where the run file is
+        values["data"] = str(values["data"] if config is None else values["data"].absolute())
     if config is None:
         return RunConfig.of(values)
     return RunConfig.from_toml(config, **values).beside(config.absolute().parent)

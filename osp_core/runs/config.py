@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from osp_core.runs.paths import checked_path, climbs
 from osp_core.runs.toml_text import toml_text
 
 TABLES = ("params", "stream_params", "learner_params", "target_params")
-LISTS = ("features", "drop", "classes", "seeds")
+LISTS = {"features": str, "drop": str, "classes": str, "seeds": int, "centre": float, "spread": float}
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,12 @@ class RunConfig:
         Of the plays, and of the stream.
     seeds : tuple of int
         Several seeds: one run each.
+    scale : {"standard", "none"}
+        Whether the features of a file are shifted to mean 0 and scaled to standard deviation 1.
+    centre, spread : tuple of float
+        What is subtracted from the features, and what they are divided by; found in the data otherwise.
     feature_bound : float or None
-        C; the largest norm of the data otherwise.
+        C; the largest norm of the scaled data otherwise.
     intercept : bool
         Whether to add a constant feature to data from a file.
     on_error : {"stop", "skip"}
@@ -81,6 +86,9 @@ class RunConfig:
     rounds: int | None = None
     seed: int = 0
     seeds: tuple[int, ...] = ()
+    scale: str = "standard"
+    centre: tuple[float, ...] = ()
+    spread: tuple[float, ...] = ()
     feature_bound: float | None = None
     intercept: bool = True
     on_error: str = "stop"
@@ -93,8 +101,11 @@ class RunConfig:
             raise InvalidInputError("A run needs either data (a file) or stream (a registered stream).")
         if self.space is None and self.stream is None:
             raise InvalidInputError("A run needs a space.")
-        if self.on_error not in ("stop", "skip"):
-            raise InvalidInputError(f"on_error must be 'stop' or 'skip', got {self.on_error!r}.")
+        for name, choices in (("on_error", ("stop", "skip")), ("scale", ("standard", "none"))):
+            if getattr(self, name) not in choices:
+                raise InvalidInputError(
+                    f"{name} must be {' or '.join(map(repr, choices))}, got {getattr(self, name)!r}."
+                )
         for name in ("rounds", "checkpoint_every", "keep"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
@@ -109,13 +120,17 @@ class RunConfig:
         self._check_lists()
 
     def _check_lists(self) -> None:
-        for name in LISTS:
-            value, kind = getattr(self, name), int if name == "seeds" else str
+        for name, kind in LISTS.items():
+            value = getattr(self, name)
             if not isinstance(value, list | tuple) or not all(type(item) is kind for item in value):
                 raise InvalidInputError(f"{name} must be a list of {kind.__name__}, got {value!r}.")
-            if len(set(value)) < len(value):
+            if kind is not float and len(set(value)) < len(value):
                 raise InvalidInputError(f"{name} names something twice: {value!r}.")
             object.__setattr__(self, name, tuple(value))
+        if len(self.centre) != len(self.spread) or not all(0 < value < math.inf for value in self.spread):
+            raise InvalidInputError("centre and spread must have an entry per feature, and spread no zeros.")
+        if not all(map(math.isfinite, self.centre)):
+            raise InvalidInputError("centre must be finite.")
         if min((self.seed, *self.seeds)) < 0:
             raise InvalidInputError(f"seed must not be negative, got {min((self.seed, *self.seeds))}.")
 

@@ -26,15 +26,19 @@ _FREE = ("data", "rounds", "on_error", "checkpoint_every", "checkpoint_seconds",
 def continued(config: RunConfig, directory: Path) -> RunConfig:
     """The configuration with what the earlier part of the run found in its data.
 
-    Otherwise rows that were appended since could change the classes, or the bound of the features.
+    Otherwise rows that were appended since could change the classes, or the scale of the features.
     """
     if not (directory / CONFIG).exists():
         return config
     earlier = RunConfig.from_toml(directory / CONFIG)
     if config.classes or config.stream is not None or config.space != earlier.space:
         return config
-    bound = config.feature_bound if config.feature_bound is not None else earlier.feature_bound
-    return replace(config, params={**earlier.params, **config.params}, feature_bound=bound)
+    found: dict[str, Any] = {"params": {**earlier.params, **config.params}}
+    if config.feature_bound is None:
+        found["feature_bound"] = earlier.feature_bound
+    if config.scale == earlier.scale and not config.centre:
+        found |= {"centre": earlier.centre, "spread": earlier.spread}
+    return replace(config, **found)
 
 
 def begin(
@@ -75,6 +79,8 @@ def save(predictor: OnlinePredictor, trace: TraceFile, checkpoints: Checkpoints,
         "run": _fingerprint(config),
         "columns": prepared.columns,
         "intercept": config.intercept,
+        "centre": list(config.centre),
+        "spread": list(config.spread),
         "label": config.label,
         "target": config.target,
         "target_params": dict(config.target_params),

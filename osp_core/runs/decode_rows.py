@@ -29,7 +29,7 @@ class ScoreSource:
         self._decoder: Decoder = make_decoder(decoder, self.space) or default_decoder(
             self.space, self.space.target_loss()
         )
-        self.widths: tuple[int, ...] = (self.space.dim,)
+        self.width = self.space.dim
         self.columns: tuple[str, ...] = ()
 
     def law(self, scores: Array) -> Law:
@@ -53,8 +53,7 @@ class ModelSource:
         self._model = load_model(path)
         self.space = self._model.predictor.space
         self.columns = self._model.columns
-        width = self._model.n_features
-        self.widths = (width, width + 1) if self._model.intercept else (width,)
+        self.width = self._model.n_features
         self.law: Callable[[Array], Law] = self._model.law
         self.table: Callable[[Path], Table] = self._model.table
 
@@ -65,6 +64,7 @@ class Decoded:
 
     line: int
     cells: Mapping[str, Any]
+    numbers: Mapping[str, float]
     output: Any
     law: Mapping[str, Any]
 
@@ -73,7 +73,7 @@ class Decoded:
         return {"line": self.line, "output": self.output, **self.law}
 
     def labelled(self, column: str) -> dict[str, Any]:
-        """What is written to a file: the row as it was, and its output."""
+        """What is written to a text file: the row as it was, and its output."""
         cells = dict(self.cells) or {"line": self.line}
         added = {column: self.output, **self.law}
         if clash := set(cells) & set(added):
@@ -81,6 +81,11 @@ class Decoded:
                 f"The rows have a column {clash.pop()!r} already; name that of the outputs with --column."
             )
         return {**cells, **added}
+
+    def typed(self, column: str) -> dict[str, Any]:
+        """The same with numbers for the features, for a file that has types."""
+        numbers = {name: value for name, value in self.numbers.items() if name in self.cells}
+        return {**self.labelled(column), **numbers}
 
 
 def decode_rows(
@@ -98,26 +103,22 @@ def decode_rows(
     for row in table.rows(skip_bad=skip_bad):
         try:
             decoded = source.law(row.x)
-        except OspError as error:  # such as inputs beyond the bound the model was trained with
+        except OspError as error:  # such as scores beyond what can be computed with
             if not skip_bad:
                 raise table.error(row.line, str(error)) from error
             continue
         vertex = decoded.nearest if deterministic else decoded.sample(rng)
-        yield Decoded(
-            row.line, row.cells, space.to_label(vertex), _description(space, decoded) if law else {}
-        )
+        numbers = {name: float(value) for name, value in zip(table.columns, row.x, strict=False)}
+        described = _description(space, decoded) if law else {}
+        yield Decoded(row.line, row.cells, numbers, space.to_label(vertex), described)
 
 
 def _table(source: ScoreSource | ModelSource, path: Path | None) -> Table:
     if path is not None and not path.is_file():
         raise DataError(f"{path}: there is no such file.")
-    if (
-        path is not None
-        and path.suffix.lower() in KINDS
-        and not path.suffix.lower().endswith(("jsonl", "ndjson"))
-    ):
+    if path is not None and path.suffix.lower() in set(KINDS) - {".jsonl", ".ndjson"}:
         return source.table(path)
-    return _Lines(path, source.widths, source.columns)
+    return _Lines(path, source.width, source.columns)
 
 
 def _description(space: OutputSpace, law: Law) -> dict[str, Any]:
@@ -132,9 +133,9 @@ def _description(space: OutputSpace, law: Law) -> dict[str, Any]:
 class _Lines(Table):
     """Lines of numbers, JSON lists, or JSON objects with the features by name."""
 
-    def __init__(self, path: Path | None, widths: tuple[int, ...], columns: tuple[str, ...]) -> None:
+    def __init__(self, path: Path | None, width: int, columns: tuple[str, ...]) -> None:
         super().__init__(path or Path("standard input"), Columns(None))
-        self._piped, self._widths = path is None, widths
+        self._piped, self._width = path is None, width
         self.columns = list(columns)
 
     def _records(self) -> Iterator[tuple[int, str]]:
@@ -151,21 +152,21 @@ class _Lines(Table):
         try:
             values = json.loads(text if text.startswith(("[", "{")) else f"[{text}]")
         except (ValueError, RecursionError):
-            raise self.error(line, f"expected {self._widths[0]} numbers, got {shown(text)}.") from None
+            raise self.error(line, f"expected {self._width} numbers, got {shown(text)}.") from None
         cells = values if isinstance(values, dict) else {}
         if isinstance(values, dict):
             values = values["x"] if isinstance(values.get("x"), list) else self._by_name(line, values)
         try:
             vector = np.array(values, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise self.error(line, f"expected {self._widths[0]} numbers, got {shown(text)}.") from None
-        if vector.ndim != 1 or vector.size not in self._widths:
-            raise self.error(line, f"expected {self._widths[0]} numbers, got {vector.size}.")
+            raise self.error(line, f"expected {self._width} numbers, got {shown(text)}.") from None
+        if vector.ndim != 1 or vector.size != self._width:
+            raise self.error(line, f"expected {self._width} numbers, got {vector.size}.")
         if not (np.abs(vector) <= LARGEST).all():
             raise self.error(line, f"expected finite numbers of at most {LARGEST:g}, got {shown(text)}.")
         return Row(line, vector, None, cells)
 
     def _by_name(self, line: int, cells: dict[str, Any]) -> list[Any]:
         if not self.columns:
-            raise self.error(line, f"expected a list of {self._widths[0]} numbers, got an object.")
+            raise self.error(line, f"expected a list of {self._width} numbers, got an object.")
         return [self._number(line, name, cells.get(name)) for name in self.columns]

@@ -14,12 +14,13 @@ from osp_core.adapters.frames import library_of
 from osp_core.checkpoint import CheckpointError, read_checkpoint
 from osp_core.checkpoints import first_sound, newest_first
 from osp_core.decoding import Law
-from osp_core.errors import Array, InvalidInputError
+from osp_core.errors import Array, InvalidInputError, as_vector
 from osp_core.protocol import OnlinePredictor
 from osp_core.recipes import space_from_recipe
 from osp_core.runs.data import open_table
 from osp_core.runs.labels import write_label
 from osp_core.runs.names import make_target
+from osp_core.runs.prepare import scaled
 from osp_core.runs.tables import Table
 
 
@@ -34,11 +35,15 @@ class SavedModel:
         The features by name, in order; empty when they had none.
     intercept : bool
         Whether a constant is added to them.
+    centre, spread : tuple of float
+        What is subtracted from them, and what they are divided by; empty where they are used as they are.
     """
 
     predictor: OnlinePredictor
-    columns: tuple[str, ...]
-    intercept: bool
+    columns: tuple[str, ...] = ()
+    intercept: bool = False
+    centre: tuple[float, ...] = ()
+    spread: tuple[float, ...] = ()
 
     @property
     def n_features(self) -> int:
@@ -46,11 +51,14 @@ class SavedModel:
         return int(self.predictor.learner.weights.shape[-1]) - int(self.intercept)
 
     def law(self, features: Array) -> Law:
-        """The distribution over outputs for a row; the constant may be given, too."""
-        x = np.asarray(features, dtype=np.float64)
-        if self.intercept and x.shape == (self.n_features,):
-            x = np.append(x, 1.0)
-        return self.predictor.law(x)
+        """The distribution over outputs for a row.
+
+        Unlike in learning, a row beyond the feature bound is welcome: only regret bounds need it.
+        """
+        x = scaled(features, self.centre, self.spread, intercept=self.intercept)
+        predictor = self.predictor
+        scores = as_vector(predictor.learner.weights @ x, predictor.space.dim, "The scores")
+        return predictor.decoder.law(predictor.space.predict(scores))
 
     def table(self, data: Any) -> Table:
         """Open a file or a data frame with the features of this model; other columns are carried along."""
@@ -86,7 +94,8 @@ def _load(path: Path) -> SavedModel:
         space = space_from_recipe(header["space"])
         parts = {"space": space, "target": make_target(extra["target"], space, extra["target_params"])}
     predictor = OnlinePredictor.load(path, **parts)
-    return SavedModel(predictor, tuple(extra.get("columns", ())), bool(extra.get("intercept", False)))
+    lists = {name: tuple(extra.get(name, ())) for name in ("columns", "centre", "spread")}
+    return SavedModel(predictor, intercept=bool(extra.get("intercept", False)), **lists)
 
 
 def label_frame(

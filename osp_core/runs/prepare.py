@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from osp_core.runs.config import RunConfig
 from osp_core.runs.data import open_table
 from osp_core.runs.labels import read_costs, read_label
 from osp_core.runs.names import make_decoder, make_named_space, make_target
-from osp_core.runs.survey import given_names, needs_survey, survey
+from osp_core.runs.survey import Moments, Names, given_names, needs_survey
 from osp_core.runs.tables import DataError, Row, Table
 from osp_core.spaces import OutputSpace
 from osp_core.targets import AffineLoss, DecisionRegret
@@ -60,7 +60,8 @@ class Prepared:
 def prepare(config: RunConfig) -> Prepared:
     """Look at all of the data, and make the space; what is wrong with either is found before anything runs.
 
-    A file is read once for the names in its labels, unless they are given, and once to check every row.
+    A file is read once for the names in its labels and the scales of its features, unless they are given, and
+    once to check every row.
     """
     return _from_stream(config) if config.stream is not None else _from_table(config)
 
@@ -83,7 +84,7 @@ def _from_stream(config: RunConfig) -> Prepared:
     if config.space not in (None, name):
         raise InvalidInputError(f"The stream {config.stream!r} is one of {name!r}, not of {config.space!r}.")
     return Prepared(
-        replace(config, space=name if name is not None else config.space),
+        replace(config, space=name if name is not None else config.space, scale="none"),
         space,
         stream.n_features,
         config.feature_bound if config.feature_bound is not None else stream.feature_bound,
@@ -98,23 +99,18 @@ def _from_stream(config: RunConfig) -> Prepared:
 
 
 def _from_table(config: RunConfig) -> Prepared:
-    assert config.space is not None
     table = open_table(config.data, config.label, features=config.features or None, drop=config.drop)
-    params, skip_bad = _with_classes(config), config.on_error == "skip"
-    if needs_survey(config.space, params):
-        found = survey(table, config.space, skip_bad=skip_bad)
-        params = {**{k: v for k, v in found.items() if k != "elements" or "d" not in params}, **params}
-        if not found:
-            raise _no_rows(table)
-    space = make_named_space(config.space, params)
+    known = _surveyed(config, table)
+    assert known.space is not None
+    space = make_named_space(known.space, known.params)
     target = make_target(config.target, space, config.target_params)
-    reader = _Rounds(config, table, space, target)
+    reader = _Rounds(known, table, space, target)
     total, largest = reader.check()
     if not total:
         raise _no_rows(table)
     bound = config.feature_bound if config.feature_bound is not None else max(largest, 1e-12)
     return Prepared(
-        replace(config, params=params, classes=(), feature_bound=bound),
+        replace(known, feature_bound=bound),
         space,
         len(table.columns) + int(config.intercept),
         bound,
@@ -128,6 +124,32 @@ def _from_table(config: RunConfig) -> Prepared:
     )
 
 
+def _surveyed(config: RunConfig, table: Table) -> RunConfig:
+    """The configuration with the names in the labels and the moments of the features, unless it has them."""
+    assert config.space is not None
+    params = _with_classes(config)
+    names = Names(table, config.space) if needs_survey(config.space, params) else None
+    moments = Moments() if config.scale == "standard" and not config.centre else None
+    observers = [observer for observer in (names, moments) if observer is not None]
+    if observers:
+        for row in table.rows(skip_bad=config.on_error == "skip"):
+            for observe in observers:
+                observe(row)
+    centre, spread = config.centre, config.spread
+    if names is not None:
+        found = names.params()
+        if not found:
+            raise _no_rows(table)
+        params = {**{k: v for k, v in found.items() if k != "elements" or "d" not in params}, **params}
+    if moments is not None:
+        if not moments.count:
+            raise _no_rows(table)
+        centre, spread = moments.centre_and_spread()
+    if len(centre) not in (0, len(table.columns)):
+        raise table.error(1, f"there are {len(table.columns)} features, but scales for {len(centre)}.")
+    return replace(config, params=params, classes=(), centre=centre, spread=spread)
+
+
 def _with_classes(config: RunConfig) -> dict[str, Any]:
     assert config.space is not None
     given = dict(config.params)
@@ -137,6 +159,13 @@ def _with_classes(config: RunConfig) -> dict[str, Any]:
     if clash := set(named) & set(given):
         raise InvalidInputError(f"classes and the parameter {clash.pop()!r} say the same; give one of them.")
     return {**named, **given}
+
+
+def scaled(x: Array, centre: Sequence[float], spread: Sequence[float], *, intercept: bool) -> Array:
+    """Features as the learner sees them: shifted and scaled, with a constant."""
+    if len(centre):
+        x = (x - np.asarray(centre)) / np.asarray(spread)
+    return np.append(x, 1.0) if intercept else x
 
 
 def _no_rows(table: Table) -> DataError:
@@ -175,7 +204,7 @@ class _Rounds:
         return total, largest
 
     def _round(self, row: Row) -> tuple[Array, Any]:
-        x = np.append(row.x, 1.0) if self.config.intercept else row.x
+        x = scaled(row.x, self.config.centre, self.config.spread, intercept=self.config.intercept)
         bound = self.config.feature_bound
         if bound is not None and (size := float(np.linalg.norm(x))) > bound * (1 + 1e-9):
             raise self.table.error(

@@ -1,13 +1,15 @@
-"""The first look at a file: which classes, labels, items or edges its labels name."""
+"""The first look at a file: what its labels name, and how large its features are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from osp_core.errors import InvalidInputError
 from osp_core.runs.labels import split_edge, split_label
-from osp_core.runs.tables import Table
+from osp_core.runs.tables import Row, Table
 
 MOST_NAMES = 100_000
 """Different names in the labels, at most: more mean that the column is no label."""
@@ -48,28 +50,59 @@ def needs_survey(space: str, params: Mapping[str, Any]) -> bool:
     return not sized or (space == "k_subsets" and "k" not in params)
 
 
-def survey(table: Table, space: str, *, skip_bad: bool) -> dict[str, Any]:
-    """Read the file once for the parameters that `space` lacks; memory grows with the names, not the rows."""
-    parts: dict[Any, None] = {}
-    longest = 0
-    for row in table.rows(skip_bad=skip_bad):
-        found = _found(space, row.label)
-        longest = max(longest, len(found))
-        parts.update(dict.fromkeys(found))
-        if len(parts) > MOST_NAMES:
-            raise table.error(
+class Names:
+    """Collects what the labels of a space are made of; memory grows with the names, not with the rows."""
+
+    def __init__(self, table: Table, space: str) -> None:
+        self.table, self.space = table, space
+        self._parts: dict[Any, None] = {}
+        self._longest = 0
+
+    def __call__(self, row: Row) -> None:
+        """Take note of the label of a row."""
+        found = _found(self.space, row.label)
+        self._longest = max(self._longest, len(found))
+        self._parts.update(dict.fromkeys(found))
+        if len(self._parts) > MOST_NAMES:
+            raise self.table.error(
                 row.line, f"there are more than {MOST_NAMES} different labels; is this the right column?"
             )
-    if space in EDGES:
-        return {EDGES[space]: [list(edge) for edge in sorted(parts, key=_natural_edge)]} if parts else {}
-    if space == "assignment":
-        ends = [edge for edge in parts if len(edge) == 2]
-        rows, columns = ({edge[side] for edge in ends} for side in (0, 1))
-        return {"rows": sorted(rows, key=_natural), "columns": sorted(columns, key=_natural)}
-    names = sorted(parts, key=_natural)
-    if not names:
-        return {}
-    return {NAMES[space]: names, **({"k": longest} if space == "k_subsets" else {})}
+
+    def params(self) -> dict[str, Any]:
+        """The parameters of the space that follow; none where no label names anything."""
+        parts, space = self._parts, self.space
+        if not parts:
+            return {}
+        if space in EDGES:
+            return {EDGES[space]: [list(edge) for edge in sorted(parts, key=_natural_edge)]}
+        if space == "assignment":
+            ends = [edge for edge in parts if len(edge) == 2]
+            rows, columns = ({edge[side] for edge in ends} for side in (0, 1))
+            return {"rows": sorted(rows, key=_natural), "columns": sorted(columns, key=_natural)}
+        names = sorted(parts, key=_natural)
+        return {NAMES[space]: names, **({"k": self._longest} if space == "k_subsets" else {})}
+
+
+class Moments:
+    """Mean and standard deviation of every feature, by Welford's updates."""
+
+    def __init__(self) -> None:
+        self.count: int = 0
+        self._mean: Any = 0.0
+        self._squares: Any = 0.0
+
+    def __call__(self, row: Row) -> None:
+        """Take note of the features of a row."""
+        self.count += 1
+        off = row.x - self._mean
+        self._mean = self._mean + off / self.count
+        self._squares = self._squares + off * (row.x - self._mean)
+
+    def centre_and_spread(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """What to subtract and what to divide by; a feature that never changes is only shifted."""
+        deviation = np.sqrt(self._squares / max(1, self.count))
+        moves = deviation > 1e-12 * np.abs(self._mean)
+        return tuple(self._mean.tolist()), tuple(np.where(moves, deviation, 1.0).tolist())
 
 
 def _found(space: str, label: Any) -> list[Any]:
