@@ -20,6 +20,7 @@ from osp_core.errors import (
     as_count,
     as_rows,
     as_vector,
+    is_hashable,
 )
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
@@ -40,7 +41,7 @@ class Permutahedron(OutputSpace):
     weights : array, optional
         Any other weights, in any order; ties are allowed.
     items : sequence, optional
-        Names of the items; 0, …, d−1 otherwise.
+        Names of the items; 0, …, d−1 otherwise. Alone, they say how many there are.
     psi : Regularizer
         SquaredNorm(1) by default. NegativeEntropy needs weights ≥ 0.
     norm : float
@@ -66,6 +67,8 @@ class Permutahedron(OutputSpace):
         norm: float | None = None,
     ) -> None:
         super().__init__(psi=psi, norm=norm)
+        if d is None and weights is None and items is not None:
+            d = len(items)
         self._weights = _descending_weights(d, weights)
         self.dim = self._weights.size
         self._shape = self._weights.shape
@@ -229,7 +232,7 @@ class Permutahedron(OutputSpace):
         return tuple(self.items[int(i)] for i in order)
 
     def _position(self, item: Any) -> int:
-        if isinstance(item, Hashable) and not isinstance(item, bool):
+        if is_hashable(item) and not isinstance(item, bool):
             if self._index is not None and item in self._index:
                 return self._index[item]
             if self._index is None and item in self.items:
@@ -276,7 +279,7 @@ class Permutahedron(OutputSpace):
 def _descending_weights(d: int | None, weights: ArrayLike | None) -> Array:
     if (d is None) == (weights is None):
         raise InvalidInputError(
-            "permutahedron takes either d, the number of items, or weights, the ranks' values."
+            "permutahedron takes either d, the number of items (or items), or weights, the ranks' values."
         )
     if weights is None:
         return np.arange(as_count(d, "d"), 0, -1.0)  # type: ignore[arg-type]

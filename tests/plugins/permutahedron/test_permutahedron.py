@@ -225,6 +225,11 @@ def test_gibbs_marginals_are_enumerated_when_small_and_refused_when_not(rng):
         osp.make_space("permutahedron", d=12, psi=osp.GibbsEntropy()).predict(np.zeros(12))
 
 
+def test_the_names_of_the_items_say_how_many_there_are():
+    space = osp.make_space("permutahedron", items=["ann", "bob", "cid"])
+    assert space.from_label(["cid", "ann", "bob"]).tolist() == [2.0, 1.0, 3.0]
+
+
 def test_labels_are_rankings_best_first():
     space = osp.make_space("permutahedron", d=3, items=["ann", "bob", "cid"])
     assert space.from_label(["cid", "ann", "bob"]).tolist() == [2, 1, 3]
