@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from osp_core.models import LinearModel, Model
 from osp_core.rounds import Assessment, Instance, Play, Round
 from osp_core.spaces import OutputSpace
 from osp_core.targets import AffineLoss, RoundLoss
+from osp_core.trace import FIELDS
+
+if TYPE_CHECKING:
+    from osp_core.fused.predictor import FusedRounds
 
 __all__ = ["OnlinePredictor", "Play", "Round", "run"]
 
@@ -88,6 +92,19 @@ class OnlinePredictor:
         self._delay = 0
         self._total_gap = 0.0
         self._certified = True
+        self._compiled: FusedRounds | Literal[False] | None = False  # False: not asked for yet
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_compiled": False}  # copies make their own
+
+    @property
+    def compiled(self) -> FusedRounds | None:
+        """The rounds in compiled code, where there are any; decided when the first round is played."""
+        if self._compiled is False:
+            from osp_core.fused.predictor import fused_rounds
+
+            self._compiled = fused_rounds(self)
+        return self._compiled
 
     @property
     def average_weights(self) -> Array:
@@ -111,10 +128,38 @@ class OnlinePredictor:
         read, theta = self._scores(x, instance.space)
         return self._commit_play(instance, read, theta, self._law(instance, theta))
 
+    def learn_many(self, X: Any, Y: Sequence[Any]) -> Array:
+        """Step through rounds in compiled code; return their part of the trace.
+
+        Ends before the first round that compiled code does not take: that one is for `step`. Ends at once
+        where there is no compiled code.
+
+        Parameters
+        ----------
+        X : array or csr matrix
+            One input a row.
+        Y : sequence
+            As many outputs.
+        """
+        from osp_core.fused.predictor import as_chunk
+
+        rows = as_chunk(X, self.model.shape(self.space.dim)) if self.compiled and not self._waiting else None
+        if rows is None or self.compiled is None:
+            return np.empty((0, len(FIELDS)))
+        table = self.compiled.learn_many(rows, Y)
+        self._plays += len(table)
+        return table
+
     def learn(self, play: Play, y: Any) -> Round:
         """Learn from the true output (a vertex or a label) of an earlier play."""
         if play.number not in self._waiting:
             raise InvalidInputError(f"Play {play.number} waits for no feedback: it was learned from before.")
+        at_once = self._waiting == {play.number} and play.rounds == self.learner.rounds
+        if at_once and play.instance.space is self.space and self.compiled is not None:
+            record = self.compiled.learn(play, y)  # the same as `step`, to the last bit
+            if record is not None:
+                self._waiting.clear()
+                return record
         truth, round_loss = self.target.reveal(play.instance.space, y)
         seen = self._assess(play.instance, play.x, play.theta, play.law, truth, round_loss)
         return self._commit_learning(play, truth, seen, round_loss(play.vertex))
@@ -124,6 +169,12 @@ class OnlinePredictor:
 
         `context` names the instance of the round where the space has several: see `OutputSpace.at`.
         """
+        if context is None and not self._waiting:
+            compiled = self._compiled if self._compiled is not False else self.compiled
+            record = compiled.step(x, y) if compiled is not None else None
+            if record is not None:
+                self._plays += 1
+                return record
         instance = self._instance(context)
         truth, round_loss = self.target.reveal(instance.space, y)
         read, theta = self._scores(x, instance.space)
@@ -263,7 +314,8 @@ class OnlinePredictor:
         self._delay = max(self._delay, len(self._waiting))
         self._plays += 1
         self._waiting.add(self._plays)
-        return Play(instance.space.to_label(vertex), vertex, law, theta, read, self._plays, instance)
+        label, rounds = instance.space.to_label(vertex), self.learner.rounds
+        return Play(label, vertex, law, theta, read, self._plays, instance, rounds)
 
     def _assess(
         self, instance: Instance, read: Any, theta: Array, law: Law, truth: Array, round_loss: RoundLoss
@@ -284,15 +336,15 @@ class OnlinePredictor:
         self._total_gap += seen.gap
         self._certified = self._certified and play.law.certified and play.instance.covered
         return Round(
-            play.label,
+            play.instance.space,
             play.vertex,
             truth,
-            play.law,
             target_loss,
             seen.expected_loss,
             seen.surrogate_loss,
             float(np.mean(play.law.p)),
             seen.gap,
+            play.law,
         )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from osp_core.decoding import Decoder, Law
+from osp_core.decoding import BlockwiseLaw, Decoder, DecodingLaw, Law
 from osp_core.errors import Array
 from osp_core.losses import FenchelYoungLoss
 from osp_core.models import Gradient
@@ -34,21 +35,45 @@ class Play:
     x: Any
     number: int
     instance: Instance
+    rounds: int
+    """How many rounds had been learned from: what the scores depend on."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Round:
-    """What a round was and what it cost; see `Trace` for the numbers."""
+    """What a round was and what it cost; see `Trace` for the numbers.
 
-    label: Any
+    Attributes
+    ----------
+    vertex, y : array
+        What was played, and the truth.
+    label : object
+        What was played, as a person would write it.
+    law : Law
+        The distribution it was drawn from.
+    target_loss, expected_loss, surrogate_loss, p, gap : float
+        A row of the trace.
+    """
+
+    space: OutputSpace
     vertex: Array
     y: Array
-    law: Law
     target_loss: float
     expected_loss: float
     surrogate_loss: float
     p: float
     gap: float
+    _law: Law | Callable[[], Law]  # most rounds are never asked for their law: compiled ones make it then
+
+    @property
+    def label(self) -> Any:
+        return self.space.to_label(self.vertex)
+
+    @property
+    def law(self) -> Law:
+        if not isinstance(self._law, DecodingLaw | BlockwiseLaw):
+            self._law = self._law()
+        return self._law
 
 
 @dataclass(frozen=True, eq=False)

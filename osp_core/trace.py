@@ -58,10 +58,20 @@ class Trace:
 
     def append(self, record: Round) -> None:
         """Add the row of a round."""
-        if self._length == len(self._rows):
-            self._rows = np.concatenate([self._rows, np.empty((max(1024, self._length), len(FIELDS)))])
+        self._make_room(1)
         self._rows[self._length] = [getattr(record, name) for name in FIELDS]
         self._length += 1
+
+    def extend(self, rows: Array) -> None:
+        """Add rows, one column per field."""
+        self._make_room(len(rows))
+        self._rows[self._length : self._length + len(rows)] = rows
+        self._length += len(rows)
+
+    def _make_room(self, count: int) -> None:
+        if self._length + count > len(self._rows):
+            more = max(1024, count, self._length)
+            self._rows = np.concatenate([self._rows, np.empty((more, len(FIELDS)))])
 
     def regret(self, comparator: Comparator) -> float:
         """Σ E_t L_t − ΣS_t(U): the expected surrogate regret."""

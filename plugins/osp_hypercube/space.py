@@ -11,11 +11,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from osp_core.combinations import ConvexCombination
-from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, as_count, as_rows
+from osp_core.errors import (
+    Array,
+    InvalidInputError,
+    NotAVertexError,
+    UnsupportedError,
+    as_count,
+    as_rows,
+    is_hashable,
+)
+from osp_core.fused import SpaceParts
+from osp_core.fused.functions import binary_entropy_loss, squared_norm_loss
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import Block, OutputSpace, ZeroOneSpace
 from osp_core.targets import AffineLoss, ProportionalLoss, hamming
+from osp_hypercube import parts
 
 # Sharp constants of one coordinate under the binary entropy: those of two classes under the logistic loss.
 SHARP_DECODING_RATIO = 0.7467293
@@ -104,6 +115,15 @@ class Hypercube(ZeroOneSpace):
     def log_partition(self, theta: Array) -> float:
         return float(np.logaddexp(0.0, theta).sum())
 
+    def round_parts(self) -> SpaceParts | None:
+        predict, loss = parts.clip, squared_norm_loss
+        if self._is_logistic:
+            predict, loss = parts.sigmoid, binary_entropy_loss
+        elif not isinstance(self.psi, SquaredNorm):
+            return None
+        scale = np.array([self.psi.scale])
+        return SpaceParts(predict, loss, parts.rounded, parts.bernoulli, scale)
+
     def decompose(self, point: Array) -> ConvexCombination:
         """One uniform threshold: the sets {i : point[i] > u} for u in [0, 1), at most d + 1 of them."""
         inside = self._probabilities(point)
@@ -141,7 +161,7 @@ class Hypercube(ZeroOneSpace):
             )
         vertex = np.zeros(self.dim)
         for name in label:
-            if not isinstance(name, Hashable) or name not in self._index:
+            if not is_hashable(name) or name not in self._index:
                 raise NotAVertexError(f"{name!r} is not one of the {self.dim} labels of {self!r}.")
             if vertex[self._index[name]]:
                 raise NotAVertexError(

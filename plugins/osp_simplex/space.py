@@ -10,11 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from osp_core.combinations import ConvexCombination
-from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, as_count, as_rows
+from osp_core.errors import (
+    Array,
+    InvalidInputError,
+    NotAVertexError,
+    UnsupportedError,
+    as_count,
+    as_rows,
+    is_hashable,
+)
+from osp_core.fused import SpaceParts
+from osp_core.fused.functions import negative_entropy_loss, squared_norm_loss
 from osp_core.predictions import Prediction, Predictions
-from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer
+from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, ZeroOneSpace
 from osp_core.targets import AffineLoss, ProportionalLoss, zero_one
+from osp_simplex import parts
 
 # Sharp multiclass constants for Ψ = −H, rounded up. With s the softmax of the true class:
 # E L ≤ 1 − 2s² for s ≤ 1/2, 2(1 − s)² beyond, and S = −ln s, so the ratio is largest at s = 0.432067;
@@ -111,6 +122,15 @@ class Simplex(ZeroOneSpace):
     def log_partition(self, theta: Array) -> float:
         return float(theta.max() + np.log(np.exp(theta - theta.max()).sum()))
 
+    def round_parts(self) -> SpaceParts | None:
+        predict, loss = parts.sparsemax, squared_norm_loss
+        if self._is_entropic:
+            predict, loss = parts.softmax, negative_entropy_loss
+        elif not isinstance(self.psi, SquaredNorm):
+            return None
+        scale = np.array([self.psi.scale])
+        return SpaceParts(predict, loss, parts.likeliest, parts.categorical, scale)
+
     def decompose(self, point: Array) -> ConvexCombination:
         weights = self._probabilities(point)
         support = np.flatnonzero(weights)
@@ -121,7 +141,12 @@ class Simplex(ZeroOneSpace):
 
     def sample_vertex(self, point: Array, rng: np.random.Generator) -> Array:
         """Draw class i with probability point[i]."""
-        return self.sample_many(point[np.newaxis], rng)[0]
+        if point.min() < 0.0:
+            point = self._probabilities(point)
+        shares = point.cumsum()
+        if not abs(shares[-1] - 1.0) <= 1e-7:
+            self._probabilities(point)  # raises
+        return self.unit(min(int(shares.searchsorted(rng.random() * shares[-1], "right")), self.dim - 1))
 
     def sample_many(self, points: ArrayLike, rng: np.random.Generator) -> Array:
         cumulative = np.cumsum(self._probabilities(as_rows(points, self.dim, "points")), axis=1)
@@ -141,7 +166,7 @@ class Simplex(ZeroOneSpace):
         return np.eye(self.dim)
 
     def from_label(self, label: Any) -> Array:
-        if isinstance(label, Hashable) and not isinstance(label, bool) and label in self._index:
+        if is_hashable(label) and not isinstance(label, bool) and label in self._index:
             return self.unit(self._index[label])
         if isinstance(label, np.ndarray):
             return super().from_label(label)
@@ -181,8 +206,6 @@ class Simplex(ZeroOneSpace):
 
     @classmethod
     def examples(cls) -> Sequence[OutputSpace]:
-        from osp_core.regularizers import SquaredNorm
-
         return (
             cls(4),
             cls(classes=["cat", "dog", "emu"]),

@@ -1,0 +1,92 @@
+"""Losses and decoders as functions numba can compile: the formulas of `regularizers` and `decoding`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from osp_core.decoding import NEGLIGIBLE
+
+Vector = Any
+
+
+def squared_norm_loss(theta: Vector, params: Vector, y: Vector, y_hat: Vector) -> float:
+    """S for Ψ = scale/2·‖·‖²: ⟨θ − scale·(ŷ + y)/2, ŷ − y⟩."""
+    offset = common_offset(theta, y, y_hat)
+    total = 0.0
+    for i in range(theta.size):
+        total += (theta[i] - offset - 0.5 * params[0] * (y_hat[i] + y[i])) * (y_hat[i] - y[i])
+    return total
+
+
+def negative_entropy_loss(theta: Vector, params: Vector, y: Vector, y_hat: Vector) -> float:
+    """S for Ψ = scale·Σ yᵢ ln yᵢ at an output with entries 0 and 1, where Ψ is 0."""
+    offset = common_offset(theta, y, y_hat)
+    total = 0.0
+    for i in range(theta.size):
+        total += (theta[i] - offset) * (y_hat[i] - y[i]) - params[0] * x_log_x(y_hat[i])
+    return total
+
+
+def binary_entropy_loss(theta: Vector, params: Vector, y: Vector, y_hat: Vector) -> float:
+    """S for Ψ = scale·Σ yᵢ ln yᵢ + (1 − yᵢ) ln(1 − yᵢ) at an output with entries 0 and 1."""
+    total = 0.0
+    for i in range(theta.size):
+        entropy = x_log_x(y_hat[i]) + x_log_x(1.0 - y_hat[i])
+        total += theta[i] * (y_hat[i] - y[i]) - params[0] * entropy
+    return total
+
+
+def common_offset(theta: Vector, y: Vector, y_hat: Vector) -> float:
+    """The mean score where ŷ and y have the same mass: taken out of θ, it cancels nothing."""
+    difference, size, mean = 0.0, 0.0, 0.0
+    for i in range(theta.size):
+        difference += y_hat[i] - y[i]
+        size += abs(y_hat[i] - y[i])
+        mean += theta[i]
+    return mean / theta.size if abs(difference) <= 1e-9 * size else 0.0
+
+
+def x_log_x(value: float) -> float:
+    """value·ln value with 0·ln 0 = 0."""
+    return value * math.log(value) if value > 0.0 else 0.0
+
+
+def affine_loss(cost: Vector, constant: float, played: Vector) -> float:
+    """⟨cost, played⟩ + constant, which is at least 0."""
+    total = constant
+    for i in range(cost.size):
+        total += cost[i] * played[i]
+    return max(0.0, total)
+
+
+def decode_whole(y_hat: Vector, nearest: Vector, nu: float, order: float, p: Vector) -> None:
+    """p = min(1, 2Δ*/ν), [SBTO24, Algorithm 1]."""
+    p[0] = min(1.0, 2.0 * distance(y_hat, nearest, order) / nu)
+
+
+def decode_coordinates(y_hat: Vector, nearest: Vector, nu: float, order: float, p: Vector) -> None:
+    """Algorithm 1 on every coordinate, each with its own p."""
+    for i in range(y_hat.size):
+        away = abs(y_hat[i] - nearest[i])
+        p[i] = min(1.0, 2.0 * away / nu) if away >= NEGLIGIBLE else 0.0
+
+
+def distance(point: Vector, other: Vector, order: float) -> float:
+    """‖point − other‖ in the ℓ norm of this order; 0 where that is rounding."""
+    total = 0.0
+    for i in range(point.size):
+        away = abs(point[i] - other[i])
+        if order == 1.0:
+            total += away
+        elif order == 2.0:
+            total += away * away
+        elif order == math.inf:
+            total = max(total, away)
+        else:
+            total += away**order
+    if order == 2.0:
+        total = math.sqrt(total)
+    elif order not in (1.0, math.inf):
+        total = total ** (1.0 / order)
+    return total if total >= NEGLIGIBLE else 0.0
