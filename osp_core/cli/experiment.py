@@ -25,6 +25,7 @@ Examples:
   osp experiment tightness
   osp experiment regret_vs_bound --quick --out results
   osp experiment all --quick --json
+
 \b
 The exit code is 0 when every inequality held and 1 when one failed.
 """

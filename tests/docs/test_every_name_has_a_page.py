@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 import osp_core as osp
 from osp_core import experiments
@@ -139,3 +140,11 @@ def test_a_name_without_a_page_is_noticed():
     assert not documented("a_name_nobody_wrote_about")
     assert documented("OnlinePredictor")
     assert not documented("OGD", directives=[], headings=["The OGD learner"])
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_the_help_of_a_command_has_no_control_characters(command):
+    """A paragraph that click shall not rewrap begins with a backspace; further down it would be printed."""
+    result = CliRunner().invoke(main, [command, "--help"] if command else ["--help"])
+    assert result.exit_code == 0
+    assert "\b" not in result.output
