@@ -24,15 +24,19 @@ Examples:
   osp run --space simplex --data flowers.csv --classes iris,lily,rose --on-error skip --out some
   osp run --config flowers/run.toml --out again
   osp run --out flowers --resume
+
 \b
 Labels in files: a class name; labels of a set as a;b;c; a ranking as first>second>third; edges of a
 matching or a tree as u-v;v-w (u--v where names have hyphens). In JSON also lists.
+
 \b
 Classes: those of --classes, in that order. Without it, the file is read once to collect them. A label that
 the space does not have (also one in rows that were appended to the file before --resume) is a bad row.
+
 \b
 Bad rows end the run before it begins (exit code 2, with file and line), or are counted and left out with
 --on-error skip. Every row is checked first; no file is held in memory.
+
 \b
 Ctrl-C (or SIGTERM) ends the run after its round with a checkpoint and results; --resume continues it, bit
 for bit.
@@ -131,7 +135,8 @@ def _params(name: str, kind: str, short: str | None = None) -> Callable[[Command
 @click.option(
     "--resume", is_flag=True, help="Continue from the last good checkpoint in --out, if there is one."
 )
-@click.option("--no-report", is_flag=True, help="Write no report.html and no figures.")
+@click.option("--no-report", is_flag=True, help="Write no report.html.")
+@click.option("--figures", is_flag=True, help="Also write the figures as .svg and .png (needs matplotlib).")
 @click.option("--quiet", is_flag=True, help="Say nothing but errors.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def command(
@@ -139,6 +144,7 @@ def command(
     out: Path,
     resume: bool,
     no_report: bool,
+    figures: bool,
     quiet: bool,
     as_json: bool,
     **options: Any,
@@ -155,8 +161,8 @@ def command(
     else:
         results = [execute(settings, out, resume=resume, progress=progress, warn=_warn)]
         summary = results[0].summary
-    if not no_report:
-        write_run_report(out, *results)
+    if figures or not no_report:
+        write_run_report(out, *results, figures=figures)
     if as_json:
         click.echo(json.dumps(summary, indent=2))
     elif not quiet:

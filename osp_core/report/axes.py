@@ -30,6 +30,8 @@ class Axis:
         """Values with their text, inside the axis."""
         if self.scale == "log":
             values = _decades(self.low, self.high, most)
+            if len(values) < 2:
+                values = _round_values(self.low, self.high, most)
         elif self.scale == "symlog":
             reach = _decades(1.0, max(abs(self.low), abs(self.high), 1.0), (most + 1) // 2)
             values = [-value for value in reversed(reach)] + [0.0] + reach

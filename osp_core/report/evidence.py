@@ -13,7 +13,7 @@ import numpy as np
 
 from osp_core.comparator import best_comparator
 from osp_core.decoding import Law
-from osp_core.errors import Array, GuaranteeError, OspError
+from osp_core.errors import Array, OspError
 from osp_core.guarantees import Bound
 from osp_core.protocol import OnlinePredictor
 from osp_core.trace import Trace
@@ -174,7 +174,7 @@ def gather(
 def _statement(predictor: OnlinePredictor, kind: str, norm_U: float) -> Statement:
     try:
         return Statement(kind, predictor.guarantee(kind, norm_U=norm_U))
-    except GuaranteeError as error:
+    except OspError as error:
         return Statement(kind, None, str(error))
 
 

@@ -22,15 +22,15 @@ def matplotlib_figure(figure: Figure) -> Any:
     # Not through pyplot, which would want a display and keep every figure alive.
     if isinstance(figure, Plot):
         canvas = Canvas(figsize=(5.6, 3.8), dpi=150, layout="constrained")
-        _plot(canvas.subplots(), figure)
+        draw_plot(canvas.subplots(), figure)
     else:
         canvas = Canvas(figsize=(figure.width / 72.0, (figure.height + 24.0) / 72.0), dpi=150)
         _sketch(canvas, figure)
     return canvas
 
 
-def _plot(axes: Any, plot: Plot) -> None:
-    """Values are placed by our own axes, so that both renderers show the same."""
+def draw_plot(axes: Any, plot: Plot) -> None:
+    """Draw a plot on matplotlib axes. Our own axes place the values, so that both renderers show the same."""
     horizontal, vertical = axes_of(plot)
     for line in plot.lines:
         _line(axes, line, [horizontal.place(x) for x in line.x], vertical)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+from unicodedata import east_asian_width
 
 import numpy as np
 
@@ -46,8 +48,11 @@ Drawn = tuple[float, list[Shape]]
 
 
 def _short(name: Any, most: int = 12) -> str:
-    text = str(name)
-    return text if len(text) <= most else text[: most - 1] + "…"
+    """A name cut to the room there is, as if wide letters were two."""
+    text = " ".join(str(name).split())
+    widths = itertools.accumulate(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+    fitting = sum(width <= most for width in widths)
+    return text if fitting == len(text) else text[: max(1, fitting - 1)] + "…"
 
 
 # --- bars: a class, or any vertex ---------------------------------------------------------------------------
@@ -63,7 +68,7 @@ def _bars(space: OutputSpace, example: Example) -> Drawn:
 
 def _named_bars(names: Sequence[Any], example: Example) -> Drawn:
     shown = _most_telling(example, MOST_ROWS)
-    left, right = 84.0, WIDTH - 40.0
+    left, right = 96.0, WIDTH - 40.0
     values = np.concatenate([example.y_hat, example.played, example.truth])
     low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
 
@@ -178,8 +183,8 @@ def _ranking(space: Any, example: Example) -> Drawn | None:
         line, true, guess = ("green",) * 3 if place == other else ("muted", "orange", "blue")
         shapes.append(Stroke(((left, start), (right, end)), line, 2.0))
         shapes += [dot(left, start, 4.0, fill=true), dot(right, end, 4.0, fill=guess)]
-        shapes.append(Words(left - 8.0, start, f"{place + 1}. {_short(item, 9)}", anchor="end"))
-        shapes.append(Words(right + 8.0, end, f"{other + 1}. {_short(item, 9)}", anchor="start"))
+        shapes.append(Words(left - 8.0, start, f"{place + 1}. {_short(item, 8)}", anchor="end"))
+        shapes.append(Words(right + 8.0, end, f"{other + 1}. {_short(item, 8)}", anchor="start"))
     return ROW * (1 + len(truth)) + 4.0, shapes
 
 
@@ -204,7 +209,7 @@ def _two_columns(
     rows = max(len(left_names), len(right_names))
     if rows > MOST_ROWS:
         return None
-    left, right, height = 84.0, WIDTH - 84.0, 27.0
+    left, right, height = 92.0, WIDTH - 92.0, 27.0
     weights, played, truth = map(space.matrix, (example.y_hat, example.played, example.truth))
 
     def y(row: int, count: int) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from osp_core.errors import Array, GuaranteeError
+from osp_core.errors import Array, OspError
 from osp_core.report.evidence import Evidence
 from osp_core.report.figures import Line, Plot, numbers
 
@@ -192,7 +192,7 @@ def _spread(runs: Sequence[Evidence], rounds: int) -> Array | None:
     """2√(K·ΣE L): a loss between 0 and K has at most K times its expectation as variance."""
     try:
         largest = runs[0].predictor.gap.largest_loss
-    except GuaranteeError:
+    except OspError:
         return None
     expected = np.mean([np.cumsum(run.trace.expected_loss[:rounds]) for run in runs], axis=0)
     return np.asarray(2.0 * np.sqrt(largest * expected))

@@ -5,12 +5,10 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from osp_core.errors import MissingDependencyError
 from osp_core.report.document import Code, Report, Section, Text
 from osp_core.report.evidence import Evidence, gather
 from osp_core.report.files import save_figures, write_text
@@ -19,6 +17,7 @@ from osp_core.report.sections import (
     configuration,
     example_parts,
     guarantee_parts,
+    number,
     outcome_table,
     plot_parts,
     timings,
@@ -51,9 +50,9 @@ class Subject:
 
 
 def write_run_report(
-    directory: str | os.PathLike[str], *results: RunResult, figures: bool = True
+    directory: str | os.PathLike[str], *results: RunResult, figures: bool = False
 ) -> list[Path]:
-    """Write ``report.html`` and, where matplotlib is installed, ``figures/`` into the directory of a run.
+    """Write ``report.html`` into the directory of a run.
 
     Parameters
     ----------
@@ -62,14 +61,13 @@ def write_run_report(
         What `execute` returned, whole or interrupted; several of one configuration with different seeds
         become bands.
     figures : bool
-        Whether to write the figures as files too.
+        Also write the figures as files to ``figures/``, which takes matplotlib and a few seconds.
     """
     folder = Path(directory)
     report = run_report([_evidence(result) for result in results], results)
     written = [write_text(folder / "report.html", report.html())]
     if figures:
-        with suppress(MissingDependencyError):  # the page has them all
-            written += save_figures(report, folder / "figures")
+        written += save_figures(report, folder / "figures")
     return written
 
 
@@ -139,8 +137,8 @@ def _headline(outcome: Outcome) -> str:
             f"Lemma 4: {verdict(outcome.lemma_4)}."
         )
     return (
-        f"The regret against the best linear model found in hindsight was {outcome.regret:.4g}; the bound is "
-        f"{outcome.bound:.4g}, and it {verdict(outcome.regret_bound)} after every round. Lemma 4 "
+        f"The regret against the best linear model in hindsight was {number(outcome.regret)}; the bound is "
+        f"{number(outcome.bound)}, and it {verdict(outcome.regret_bound)} after every round. Lemma 4 "
         f"{verdict(outcome.lemma_4)} in every round."
     )
 
