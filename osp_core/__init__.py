@@ -33,6 +33,7 @@ from osp_core.errors import (
 from osp_core.exploration import UniformExploration
 from osp_core.frank_wolfe import Status
 from osp_core.guarantees import Bound, SurrogateGap, margin, scale_for_gap, surrogate_gap
+from osp_core.guard import PluginWarning, guarded
 from osp_core.hooks import Registration, hookimpl, hookspec
 from osp_core.learners import OGD, AdaptiveOGD, OnlineLearner, ParameterFree, PolyakOGD, RunSummary
 from osp_core.losses import FenchelYoungLoss
@@ -117,6 +118,7 @@ __all__ = [
     "ParameterFree",
     "Play",
     "PluginError",
+    "PluginWarning",
     "PolyakOGD",
     "Prediction",
     "Predictions",
@@ -142,6 +144,7 @@ __all__ = [
     "best_comparator",
     "decision_regret",
     "frank_wolfe",
+    "guarded",
     "hamming",
     "hookimpl",
     "hookspec",

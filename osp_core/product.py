@@ -282,8 +282,10 @@ class SumLoss(AffineLoss):
         )
 
     def on_block(self, space: OutputSpace, block: Block) -> AffineLoss | None:
-        parts = zip(self.parts, self.space.factors, strict=True)
-        return next((part for part, factor in parts if factor is block.space), None)
+        # By its place: the space of a block may be a twin of the factor.
+        position = int(np.searchsorted(self.space._ends, block.coordinates[0, 0], side="right"))
+        whole = block.coordinates.shape == (1, self.space.factors[position].dim)
+        return self.parts[position] if whole else None
 
 
 def _sum_convexity(lams: Sequence[float], p: float) -> float:
