@@ -1,5 +1,6 @@
 """Whatever users can name has a page: names, hooks, spaces, learners, streams, commands, experiments."""
 
+import dataclasses
 import importlib
 import importlib.util
 import re
@@ -14,6 +15,7 @@ import osp_core as osp
 from osp_core import experiments
 from osp_core.cli import main
 from osp_core.hooks import Hooks
+from osp_core.runs import RunConfig, execute
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -109,6 +111,21 @@ def test_every_command_has_its_section_and_its_help(command):
     text = page("reference/cli.md")
     assert f"## `osp {command}`" in text
     assert f"<!-- help: osp {command} -->" in text
+
+
+@pytest.mark.parametrize("setting", [field.name for field in dataclasses.fields(RunConfig)])
+def test_every_setting_of_a_run_file_is_described(setting):
+    rows = [line.split("|")[1] for line in page("reference/file_formats.md").splitlines() if "|" in line]
+    assert any(f"`{setting}`" in row or f"`[{setting}]`" in row for row in rows)
+
+
+def test_every_result_of_a_run_is_described(tmp_path):
+    config = RunConfig(space="simplex", params={"d": 3}, stream="linear_teacher", rounds=20)
+    summary = execute(config, tmp_path / "out").summary
+    text = page("reference/file_formats.md")
+    assert [key for key in summary if f"`{key}`" not in text] == []
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert [name for name in names if f"`{name}`" not in text and f"`{name}/" not in text] == []
 
 
 @pytest.mark.parametrize("experiment", experiments.list_experiments())
