@@ -19,9 +19,12 @@ Links = NDArray[np.int32]
 @njit(cache=True)
 def round_by_cycles(matrix: Array, uniforms: Array) -> int:
     rows, columns = matrix.shape
+    used = cancel_squares(matrix, uniforms)
+    if _snap(matrix) == 0:
+        return used
     forward, backward = _linked(matrix)
     path, depth = np.empty(rows + columns + 1, np.int64), np.full(rows + columns, -1, np.int64)
-    used, first = 0, 0
+    first = 0
     while True:
         while first < rows and forward[0, first + 1, 0] == 0:
             first += 1
@@ -58,6 +61,88 @@ def round_by_cycles(matrix: Array, uniforms: Array) -> int:
                 for k in range(start + 1, length):
                     depth[path[k]] = -1
                 length = start + 1
+
+
+@njit(cache=True)
+def cancel_squares(matrix: Array, uniforms: Array) -> int:
+    rows, columns = matrix.shape
+    mine = np.empty(columns, np.int64)
+    used = 0
+    for row in range(rows - 1):
+        count = 0
+        for j in range(columns):
+            mine[count] = j
+            count += 0.0 < matrix[row, j] < 1.0
+        for other in range(row + 1, rows):
+            if count < 2:
+                break
+            count, used = _meet(matrix[row], matrix[other], mine, count, uniforms, used)
+        if count == 1 and matrix[row, mine[0]] > 0.5:
+            _close(matrix, row, mine[0])
+    return used
+
+
+@njit(cache=True)
+def _meet(
+    upper: Array, lower: Array, mine: NDArray[np.int64], count: int, uniforms: Array, used: int
+) -> tuple[int, int]:
+    """Cancel the squares of two rows; `mine` lists the columns of the upper one.
+
+    Coins cannot be predicted, so nothing here branches on one: both outcomes are computed.
+    """
+    held, kept, above, below = -1, 0, 0.0, 0.0
+    for place in range(count):
+        j = mine[place]
+        if lower[j] <= 0.0:
+            mine[kept] = j
+            kept += 1
+            continue
+        if held < 0:
+            held, above, below = j, upper[j], lower[j]
+            continue
+        rise, fall = min(upper[j], below), min(above, lower[j])
+        shift = rise if uniforms[used] * (rise + fall) < fall else -fall
+        used += 1
+        a, b, c, d = above + shift, below - shift, upper[j] - shift, lower[j] + shift
+        a, b = a if a > SNAP else 0.0, b if b > SNAP else 0.0
+        c, d = c if c > SNAP else 0.0, d if d > SNAP else 0.0
+        # One of the two columns has lost an entry; the other one is held from now on.
+        lost = min(a, b) <= 0.0
+        column = held if lost else j
+        upper[column], lower[column] = a if lost else c, b if lost else d
+        mine[kept] = column
+        kept += upper[column] > 0.0
+        held = j if lost else held
+        above, below = c if lost else a, d if lost else b
+        if min(above, below) <= 0.0:  # both columns at once
+            upper[held], lower[held] = above, below
+            mine[kept] = held
+            kept += above > 0.0
+            held = -1
+    if held >= 0:
+        upper[held], lower[held] = above, below
+        mine[kept] = held
+        kept += 1
+    return kept, used
+
+
+@njit(cache=True)
+def _close(matrix: Array, row: int, column: int) -> None:
+    matrix[row, column] = 1.0
+    for other in range(row + 1, matrix.shape[0]):
+        matrix[other, column] = 0.0
+
+
+@njit(cache=True)
+def _snap(matrix: Array) -> int:
+    """Make entries close to 1 whole; return how many fractional ones are left."""
+    count = 0
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            if matrix[i, j] > 1.0 - SNAP:
+                matrix[i, j] = 1.0
+            count += 0.0 < matrix[i, j] < 1.0
+    return count
 
 
 @njit(cache=True)

@@ -30,13 +30,15 @@ def round_by_cycles(matrix: Array, uniforms: Array) -> int:
     Number of uniform variables used.
     """
     rows = len(matrix)
+    used = cancel_squares(matrix, uniforms)
+    matrix[matrix > 1.0 - SNAP] = 1.0
     entries = matrix.tolist()  # lists of floats: an array would make every access ten times slower
     fractional = (matrix > 0) & (matrix < 1)
     neighbours = [(np.flatnonzero(row) + rows).tolist() for row in fractional]
     neighbours += [np.flatnonzero(column).tolist() for column in fractional.T]
     path: list[int] = []
     depth: dict[int, int] = {}
-    used = first = 0
+    first = 0
     while True:
         if not path:
             while first < rows and not neighbours[first]:
@@ -69,6 +71,51 @@ def round_by_cycles(matrix: Array, uniforms: Array) -> int:
             for passed in cycle[1:-1]:
                 del depth[passed]
             del path[depth[target] + 1 :]
+
+
+def cancel_squares(matrix: Array, uniforms: Array) -> int:
+    """Cancel cycles of four, in place, until no two rows share two fractional columns; return how many.
+
+    Row after row meets those below it. Every cycle makes an entry of one of the two vanish, so a row of a
+    dense matrix loses half of its entries to each of the others, and is whole after a few of them: there
+    is nothing to search for. What is left over in sparse matrices has longer cycles only.
+    """
+    entries = matrix.tolist()
+    used = 0
+    for row, upper in enumerate(entries[:-1]):
+        mine = [j for j, entry in enumerate(upper) if 0.0 < entry < 1.0]
+        for lower in entries[row + 1 :]:
+            if len(mine) < 2:
+                break
+            held, kept = -1, []
+            for j in mine:
+                if held >= 0 and lower[j] > 0.0:
+                    _cancel_square(upper, lower, held, j, float(uniforms[used]))
+                    used += 1
+                    # One of the two columns has lost an entry; the other one is held from now on.
+                    common = [k for k in (held, j) if upper[k] > 0.0 and lower[k] > 0.0]
+                    kept += [k for k in (held, j) if upper[k] > 0.0 and k not in common]
+                    held = common[0] if common else -1
+                elif lower[j] > 0.0:
+                    held = j
+                else:
+                    kept.append(j)
+            mine = [*kept, held] if held >= 0 else kept
+        if len(mine) == 1 and upper[mine[0]] > 0.5:
+            upper[mine[0]] = 1.0  # and what rounding has left of its column goes
+            for lower in entries[row + 1 :]:
+                lower[mine[0]] = 0.0
+    matrix[:] = entries
+    return used
+
+
+def _cancel_square(upper: list[float], lower: list[float], j: int, k: int, uniform: float) -> None:
+    """Shift mass around the cycle of two rows and the columns j and k."""
+    rise, fall = min(upper[k], lower[j]), min(upper[j], lower[k])
+    shift = rise if uniform * (rise + fall) < fall else -fall
+    for row, column, change in ((upper, j, shift), (lower, k, shift), (upper, k, -shift), (lower, j, -shift)):
+        entry = row[column] + change
+        row[column] = entry if entry > SNAP else 0.0
 
 
 def _cancel(
