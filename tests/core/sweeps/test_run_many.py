@@ -1,12 +1,10 @@
 """Sweeps in one process: rows, failures, restarts, the command."""
 
 import json
-import os
+import random
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -202,41 +200,57 @@ def test_a_bad_grid_file_is_one_line_and_exit_code_2(tmp_path, text, message):
     assert not (tmp_path / "out").exists()
 
 
-def start(grid: Path, out: Path, *options: str) -> subprocess.Popen:
-    code = "from osp_core.cli import main; main()"
-    arguments = [sys.executable, "-c", code, "sweep", str(grid), "--out", str(out), "--json", *options]
-    return subprocess.Popen(
-        arguments,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONWARNINGS": ""},
-    )
-
-
-def wait_for_rows(path: Path, count: int, process: subprocess.Popen) -> None:
-    deadline = time.monotonic() + 60
-    while process.poll() is None and time.monotonic() < deadline:
-        if path.exists() and path.read_bytes().count(b"\n") >= count:
-            return
-        time.sleep(0.002)
+DIES = """
+import os, signal, sys
+import osp_core as osp
+last = lambda number, row: os.kill(os.getpid(), signal.SIGKILL) if number == int(sys.argv[3]) else None
+osp.run_many(sys.argv[1], store=sys.argv[2], n_jobs=1, callback=last)
+"""
 
 
 def test_a_killed_sweep_goes_on_where_it_was_and_repeats_nothing(tmp_path, essence):
     grid, out = tmp_path / "grid.toml", tmp_path / "out"
-    grid.write_text((GRID_FILE % "parameter_free").replace("repeats = 2", "repeats = 20"))
-    for rows in (3, 15):
-        process = start(grid, out, "--jobs", "1")
-        wait_for_rows(out / "results.jsonl", rows, process)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+    grid.write_text((GRID_FILE % "parameter_free").replace("repeats = 2", "repeats = 6"))
+    for rows in ("3", "4"):
+        done = subprocess.run([sys.executable, "-c", DIES, str(grid), str(out), rows], check=False)
+        assert done.returncode == -signal.SIGKILL
     before = lines(out)
-    assert 15 <= len(before) < 40
-    process = start(grid, out, "--jobs", "1")
-    answer = json.loads(process.communicate()[0])
-    assert answer["skipped"] == len(before)
-    assert answer["ran"] == 40 - len(before)
+    assert len(before) == 7
+    result = osp.run_many(grid, store=out, n_jobs=1)
+    assert (result.ran, result.skipped) == (5, 7)
     rows = lines(out)
-    assert rows[: len(before)] == before
-    assert len({row["key"] for row in rows}) == len(rows) == 40
+    assert rows[:7] == before
+    assert len({row["key"] for row in rows}) == len(rows) == 12
+    assert essence(rows) == essence(osp.run_many(grid, n_jobs=1).rows)
+
+
+@pytest.mark.soak
+def test_kills_at_any_moment_lose_and_repeat_nothing(tmp_path, essence):
+    grid, out = tmp_path / "grid.toml", tmp_path / "out"
+    grid.write_text((GRID_FILE % "parameter_free").replace("repeats = 2", "repeats = 400"))
+    chance, kills, finished = random.Random(0), 0, False
+    while not finished:
+        code = "from osp_core.cli import main; main()"
+        arguments = [
+            sys.executable,
+            "-c",
+            code,
+            "sweep",
+            str(grid),
+            "--out",
+            str(out),
+            "--jobs",
+            "2",
+            "--json",
+        ]
+        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            finished = process.wait(timeout=chance.uniform(0.5, 4.0)) == 0
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            kills += 1
+    rows = lines(out)
+    assert kills >= 5
+    assert len({row["key"] for row in rows}) == len(rows) == 800
     assert essence(rows) == essence(osp.run_many(grid, n_jobs=1).rows)

@@ -37,7 +37,7 @@ def test_a_cluster_gives_the_rows_that_one_process_gives(cluster, grid, tmp_path
 
 
 def test_a_sweep_with_a_killed_worker_equals_the_undisturbed_one(cluster, grid, tmp_path, essence):
-    grid |= {"rounds": 150, "seed": 1}
+    grid |= {"rounds": 100, "seed": 1}
     victim = processes(cluster)[0]
     killed = []
 
