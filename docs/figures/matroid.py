@@ -38,7 +38,7 @@ def picture(space: Any, theta: np.ndarray, draw: Draw, outputs: int = 3) -> Any:
     mixture = space.decompose(point)
     heaviest = np.argsort(-mixture.weights, kind="stable")[:outputs]
     figure, axes = plt.subplots(1, outputs + 1, figsize=(2.4 * (outputs + 1), 2.5), layout="constrained")
-    panels = [(r"prediction $\hat y$", point)]
+    panels = [("prediction ŷ", point)]
     panels += [(f"with probability {mixture.weights[i]:.2f}", mixture.vertices[i]) for i in heaviest]
     for axis, (title, values) in zip(axes, panels, strict=False):
         axis.set_title(title, fontsize=10)
