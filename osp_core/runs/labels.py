@@ -96,6 +96,8 @@ def _lists(label: Any) -> Iterator[Any]:
     if isinstance(label, bool):  # as a CSV file would have it
         yield str(label).lower()
     yield label
+    if isinstance(label, dict):  # JSON has text for keys only
+        yield {_number(key): value for key, value in label.items()}
     if isinstance(label, list) and label and all(isinstance(item, list) for item in label):
         edges = [tuple(item) for item in label]
         yield edges
