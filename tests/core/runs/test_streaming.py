@@ -38,7 +38,11 @@ def peak(work, path):
 
 
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".npz"])
-def test_preparing_and_reading_a_run_takes_as_much_memory_for_four_times_the_rows(tmp_path, ending):
+def test_preparing_and_reading_a_run_takes_as_much_memory_for_four_times_the_rows(
+    tmp_path, ending, monkeypatch
+):
+    monkeypatch.setattr("osp_core.runs.array_files.PIECE", 100)
+
     def work(path):
         prepared = prepare(RunConfig(space="simplex", data=str(path)))
         assert sum(1 for _ in prepared.rounds()) == prepared.total
