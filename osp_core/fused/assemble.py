@@ -15,64 +15,51 @@ from osp_core.fused.parts import SpaceParts
 from osp_core.learners.rules import Rule
 
 Function = Callable[..., Any]
-HELPERS = (
-    functions.affine_loss,
-    functions.common_offset,
-    functions.x_log_x,
-    functions.distance,
-    rounds.shrink,
-    rounds.squared_norm,
-)
+HELPERS = (functions.affine_loss, functions.common_offset, functions.distance, rounds.shrink)
 
 
 @dataclass(frozen=True)
 class RoundFunctions:
-    """`learn_round` for one round, `learn_rounds` for a chunk of them, `charge` for the loss of a play."""
+    """`learn_rounds` judges and learns, `draw_rounds` draws what to play, `charge` says what a play costs."""
 
-    learn_round: Function
     learn_rounds: Function
+    draw_rounds: Function
     charge: Function
 
 
 def assemble(parts: SpaceParts, rule: Rule, *, by_coordinate: bool, compiled: bool) -> RoundFunctions:
     """Return the rounds of a space, a learner and a decoder (by coordinate, or on the whole output)."""
-    opened = (
-        parts.predict,
-        parts.loss,
-        parts.nearest,
-        functions.decode_coordinates if by_coordinate else functions.decode_whole,
-        rule.amount,
-        rule.multiplier,
-        rule.admits,
-    )
-    make_draw = rounds.make_draw_coordinates if by_coordinate else rounds.make_draw_whole
+    decode = functions.decode_coordinates if by_coordinate else functions.decode_whole
+    draw = rounds.draw_coordinates if by_coordinate else rounds.draw_whole
+    learning = (parts.predict, parts.loss, parts.nearest, decode, rule.amount, rule.multiplier, rule.admits)
     if compiled:
-        return _compiled(opened, parts.sample, make_draw, parts.helpers)
-    learn_round = rounds.make_learn_round(opened)
-    learn_rounds = rounds.make_learn_rounds(learn_round, make_draw(parts.sample))
-    return RoundFunctions(learn_round, learn_rounds, functions.affine_loss)
+        return _compiled(learning, (draw, parts.sample), parts.helpers)
+    return RoundFunctions(
+        rounds.make_learn_rounds(learning),
+        rounds.make_draw_rounds(draw, parts.sample),
+        functions.affine_loss,
+    )
 
 
 @cache
 def _compiled(
-    opened: tuple[Function, ...], sample: Function, make_draw: Function, helpers: tuple[Function, ...]
+    learning: tuple[Function, ...], drawing: tuple[Function, Function], helpers: tuple[Function, ...]
 ) -> RoundFunctions:
     from numba import njit
     from numba.extending import register_jitable
 
-    used: tuple[Function, ...] = (*HELPERS, *helpers, *opened, sample, make_draw)
+    used: tuple[Function, ...] = (*HELPERS, *helpers, *learning, *drawing)
     for function in used:
         register_jitable(function)
-    learn_round = rounds.make_learn_round(opened)
-    draw = register_jitable(make_draw(sample))
-    learn_rounds = rounds.make_learn_rounds(register_jitable(learn_round), draw)
+    learn_rounds = rounds.make_learn_rounds(learning)
+    draw_rounds = rounds.make_draw_rounds(*drawing)
     # numba keeps what it compiles in a file named after the function, and numbers the variants in it:
     # processes that compile different variants at once would mix them up. So every variant gets a name, and
     # a file, of its own; and since numba looks at the text of the caller alone, the name depends on all.
-    for made in (learn_round, learn_rounds):
-        made.__qualname__ = f"{made.__name__}_{_digest(used)}"
+    learn_rounds.__qualname__ = f"learn_rounds_{_digest((*HELPERS, *helpers, *learning))}"
+    draw_rounds.__qualname__ = f"draw_rounds_{_digest((*HELPERS, *helpers, *drawing))}"
     compiled = njit(cache=True)
-    return RoundFunctions(compiled(learn_round), compiled(learn_rounds), compiled(functions.affine_loss))
+    return RoundFunctions(compiled(learn_rounds), compiled(draw_rounds), compiled(functions.affine_loss))
 
 
 def _digest(used: Sequence[Function]) -> str:

@@ -24,7 +24,9 @@ def negative_entropy_loss(theta: Vector, params: Vector, y: Vector, y_hat: Vecto
     offset = common_offset(theta, y, y_hat)
     total = 0.0
     for i in range(theta.size):
-        total += (theta[i] - offset) * (y_hat[i] - y[i]) - params[0] * x_log_x(y_hat[i])
+        total += (theta[i] - offset) * (y_hat[i] - y[i])
+        if y_hat[i] > 0.0:
+            total -= params[0] * y_hat[i] * math.log(y_hat[i])
     return total
 
 
@@ -32,8 +34,10 @@ def binary_entropy_loss(theta: Vector, params: Vector, y: Vector, y_hat: Vector)
     """S for Ψ = scale·Σ yᵢ ln yᵢ + (1 − yᵢ) ln(1 − yᵢ) at an output with entries 0 and 1."""
     total = 0.0
     for i in range(theta.size):
-        entropy = x_log_x(y_hat[i]) + x_log_x(1.0 - y_hat[i])
-        total += theta[i] * (y_hat[i] - y[i]) - params[0] * entropy
+        total += theta[i] * (y_hat[i] - y[i])
+        for share in (y_hat[i], 1.0 - y_hat[i]):
+            if share > 0.0:
+                total -= params[0] * share * math.log(share)
     return total
 
 
@@ -45,11 +49,6 @@ def common_offset(theta: Vector, y: Vector, y_hat: Vector) -> float:
         size += abs(y_hat[i] - y[i])
         mean += theta[i]
     return mean / theta.size if abs(difference) <= 1e-9 * size else 0.0
-
-
-def x_log_x(value: float) -> float:
-    """value·ln value with 0·ln 0 = 0."""
-    return value * math.log(value) if value > 0.0 else 0.0
 
 
 def affine_loss(cost: Vector, constant: float, played: Vector) -> float:

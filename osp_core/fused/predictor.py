@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 REMEMBERED = 4096  # labels whose vertex and loss are kept
 NO_COLUMNS = np.empty(0, dtype=np.int64)
 FLOAT64 = np.dtype(np.float64)
-Revealed = tuple[Array, Array, float]
+FIRST = np.zeros(1, dtype=np.int64)
+Laws = tuple[Array, Array, Array]
+Revealed = tuple[Array, Array, Array]
+"""True vertices, costs of their losses (both one a row) and the constants."""
 
 
 class FusedRounds:
@@ -58,10 +61,12 @@ class FusedRounds:
         self.setup = np.array([gap.loss.scale, largest, decoded.nu, decoded.norm, learner.ball])
         self.params = np.array(parts.params, dtype=np.float64)
         functions = assemble(parts, learner.rule, by_coordinate=self.blockwise, compiled=compiled)
-        self._learn_round, self._learn_rounds = functions.learn_round, functions.learn_rounds
+        self._learn_rounds, self._draw_rounds = functions.learn_rounds, functions.draw_rounds
         self._charge = functions.charge
-        self._scores, self._theta, self._costs = np.empty(dim), np.empty(dim), np.empty(len(FIELDS))
-        self._p = np.empty(dim if self.blockwise else 1)
+        self._work = np.empty(dim), np.empty(dim)
+        self._width = dim if self.blockwise else 1
+        self._one_p, self._one_row = np.empty((1, self._width)), np.zeros((1, len(FIELDS)))
+        self._row_of_one = np.array([0, self.shape[0]])
         self._remembers = type(predictor.target).reveal is AffineLoss.reveal
         self._revealed: dict[Hashable, Revealed] = {}
 
@@ -79,53 +84,68 @@ class FusedRounds:
         revealed = self.reveal(y)
         if revealed is None:
             return None
-        truth, cost, constant = revealed
-        y_hat, nearest = np.empty(truth.size), np.empty(truth.size)
-        learner, costs = self.learner, self._costs
-        array = learner._array
-        if not self._learn_round(
-            (array.core, array.residue, array.numbers),
-            learner._numbers,
-            (x, NO_COLUMNS) if x.__class__ is np.ndarray and x.flags.carray else _as_row(x),
-            revealed,
-            self.setup,
-            self.params,
-            (self._scores, self._theta, y_hat, nearest, self._p),
-            costs,
-        ):
+        rows = (self._row_of_one, NO_COLUMNS, x)
+        if x.__class__ is not np.ndarray or not x.flags.carray:
+            rows = _as_row(x)
+        dim, table = self.space.dim, self._one_row
+        y_hats = np.empty((1, dim))
+        laws = y_hats, np.empty((1, dim)), self._one_p
+        if not self._call(rows, FIRST, revealed, laws, table):
             return None
-        learner.rounds += 1
-        loss, expected, surrogate, p, _ = costs.tolist()
-        vertex = self._draw(y_hat, nearest) if played is None else played
-        if vertex is not nearest:
-            loss = self._charge(cost, constant, vertex)
-        decoder, space = self.predictor.decoder, self.space
+        truths, costs, constants = revealed
+        loss, expected, surrogate, p, gap = table[0].tolist()
+        vertex = self._draw(laws) if played is None else played
+        if vertex is None:
+            vertex = laws[1][0]
+        else:
+            loss = self._charge(costs[0], constants[0], vertex)
+        decoder, truth = self.predictor.decoder, truths[0]
         return Round(
-            space, vertex, truth, loss, expected, surrogate, p, 0.0, lambda: decoder.law(Prediction(y_hat))
+            self.space,
+            vertex,
+            truth,
+            loss,
+            expected,
+            surrogate,
+            p,
+            gap,
+            lambda: decoder.law(Prediction(y_hats[0])),
         )
 
     def learn_many(self, rows: Rows, Y: Sequence[Any]) -> Array:
-        """Learn from rounds in order, up to the first that is not for compiled code; return their trace."""
+        """Learn from rounds in order, up to the first that compiled code does not take; return the trace."""
         index, feedback = self._encode(Y)
-        dim, array = self.space.dim, self.learner._array
-        table = np.zeros((len(index), len(FIELDS)))
+        laws, table = self._blank(len(index))
         if not len(index):
             return table
-        done = self._learn_rounds(
+        done = self._call(rows, index, feedback, laws, table)
+        played = np.empty(self.space.dim)
+        self._draw_rounds(laws, index, feedback, self.params, self.predictor.rng, played, table[:done])
+        return table[:done]
+
+    def _blank(self, rounds: int) -> tuple[Laws, Array]:
+        """Room for ŷ, y* and p of every round, and for their rows of the trace."""
+        dim = self.space.dim
+        laws = np.empty((rounds, dim)), np.empty((rounds, dim)), np.empty((rounds, self._width))
+        return laws, np.zeros((rounds, len(FIELDS)))
+
+    def _call(self, rows: Rows, index: Any, feedback: Revealed, laws: Laws, table: Array) -> int:
+        learner = self.learner
+        array = learner._array
+        done: int = self._learn_rounds(
             (array.core, array.residue, array.numbers),
-            self.learner._numbers,
+            learner._numbers,
             rows,
             index,
             feedback,
             self.setup,
             self.params,
-            (self._scores, self._theta, np.empty(dim), np.empty(dim), self._p),
-            np.empty(dim),
-            self.predictor.rng,
+            self._work,
+            laws,
             table,
         )
-        self.learner.rounds += done
-        return table[:done]
+        learner.rounds += done
+        return done
 
     def reveal(self, y: Any) -> Revealed | None:
         """The true vertex of a label, and the cost and constant of its loss; None if that is not affine."""
@@ -151,11 +171,11 @@ class FusedRounds:
         truth, loss = self.predictor.target.reveal(self.space, y)
         if type(loss) is not RoundLoss:
             return None
-        truth, cost = np.array(truth, dtype=np.float64), np.array(loss.cost, dtype=np.float64)
-        truth.flags.writeable = False  # shared by all rounds with this label
-        return truth, cost, float(loss.constant)
+        truths, costs = (np.array(row, dtype=np.float64)[np.newaxis] for row in (truth, loss.cost))
+        truths.flags.writeable = False  # shared by all rounds with this label
+        return truths, costs, np.array([loss.constant], dtype=np.float64)
 
-    def _encode(self, Y: Sequence[Any]) -> tuple[Any, tuple[Array, Array, Array]]:
+    def _encode(self, Y: Sequence[Any]) -> tuple[Any, Revealed]:
         """Number the outputs of a chunk, up to the first bad one, with a table of what they reveal."""
         numbers: dict[int, int] = {}
         revealed: list[Revealed] = []
@@ -173,41 +193,42 @@ class FusedRounds:
             if k == len(revealed):
                 revealed.append(told)
             index[t] = k
-        dim = self.space.dim
-        truths = np.array([told[0] for told in revealed]).reshape(-1, dim)
-        costs = np.array([told[1] for told in revealed]).reshape(-1, dim)
-        return index, (truths, costs, np.array([told[2] for told in revealed]))
+        if not revealed:
+            return index[:0], (np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
+        truths, costs, constants = (np.concatenate(column) for column in zip(*revealed, strict=True))
+        truths.flags.writeable = False  # as those of one round are: one type, compiled once
+        return index, (truths, costs, constants)
 
-    def _draw(self, y_hat: Array, nearest: Array) -> Array:
-        """Draw as the law of the round would."""
-        rng = self.predictor.rng
+    def _draw(self, laws: Laws) -> Array | None:
+        """Draw as the law of the round would; None for y*."""
+        rng, (y_hats, corners, ps) = self.predictor.rng, laws
         if self.blockwise:
-            randomised = rng.random(len(nearest)) < self._p
+            randomised = rng.random(ps.shape[1]) < ps[0]
             if not randomised.any():
-                return nearest
-            vertex = nearest.copy()
-            vertex[randomised] = rng.random(int(randomised.sum())) < y_hat[randomised]
-            return vertex
-        p = self._p.item()
+                return None
+            vertex = corners[0].copy()
+            vertex[randomised] = rng.random(int(randomised.sum())) < y_hats[0, randomised]
+            return np.asarray(vertex)
+        p = ps.item()
         if p <= 0.0 or rng.random() >= p:
-            return nearest
-        return self.space.sample_vertex(y_hat, rng)
+            return None
+        return self.space.sample_vertex(y_hats[0], rng)
 
 
 Rows = tuple[Any, Any, Array]
 """Rows of inputs: where each starts, the columns of the entries (empty when dense), and the entries."""
 
 
-def _as_row(x: Any) -> tuple[Array, Any]:
-    """An input as the compiled round takes it: a copy where it is read-only or in pieces."""
+def _as_row(x: Any) -> Rows:
+    """One input: a copy where it is read-only or in pieces."""
     if isinstance(x, np.ndarray):
-        return x.copy(), NO_COLUMNS
+        return np.array([0, len(x)]), NO_COLUMNS, x.copy()
     values, columns = x
     if columns is None:
-        return values, NO_COLUMNS
+        return np.array([0, len(values)]), NO_COLUMNS, values
     if not len(columns):  # no columns would mean dense
-        return np.zeros(1), np.zeros(1, dtype=np.int64)
-    return np.array(values), columns.astype(np.int64)
+        return np.array([0, 1]), np.zeros(1, dtype=np.int64), np.zeros(1)
+    return np.array([0, len(values)]), columns.astype(np.int64), np.array(values)
 
 
 def as_chunk(X: Any, shape: tuple[int, ...]) -> Rows | None:

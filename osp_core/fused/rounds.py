@@ -22,146 +22,133 @@ TARGET, EXPECTED, SURROGATE, P = range(4)
 Function = Callable[..., Any]
 
 
-def make_learn_round(parts: Sequence[Function]) -> Function:
-    """Return the function that judges and learns from one round; see `assemble` for its parts."""
+def make_learn_rounds(parts: Sequence[Function]) -> Function:
+    """Return the function that judges rounds and learns from them; see `assemble` for its parts.
+
+    It stops at the first round that is refused, and returns how many it took. What to play is drawn later, by
+    `make_draw_rounds`: nothing that is learned depends on it.
+    """
     predict, loss, nearest, decode, amount, multiplier, admits = parts
 
-    def learn_round(array, rule, x, feedback, setup, params, work, costs):  # type: ignore[no-untyped-def]
+    def learn_rounds(array, rule, X, index, feedback, setup, params, work, laws, rows):  # type: ignore[no-untyped-def]
         core, residue, weights = array
-        values, columns = x
-        truth, cost, constant = feedback
-        scores, theta, y_hat, corner, p = work
-        dense = columns.size == 0
-        d = truth.size
-
-        squared_size = 0.0
-        for j in range(values.size):
-            squared_size += values[j] * values[j]
-        if not squared_size <= setup[LARGEST_SQUARE]:
-            return False
-        for i in range(d):
-            scores[i] = 0.0
-        for j in range(values.size):
-            if values[j] != 0.0:
-                column = j if dense else columns[j]
-                for i in range(d):
-                    scores[i] += values[j] * core[i, column]
-        times = multiplier(rule)
-        for i in range(d):
-            theta[i] = times * weights[FACTOR] * scores[i]
-        predict(theta, params, y_hat)
-        nearest(y_hat, params, corner)
-        decode(y_hat, corner, setup[NU], setup[ORDER], p)
-
-        expected, squares, inner, size = constant, 0.0, 0.0, 0.0
-        for i in range(d):
-            mixed = p[i if p.size == d else 0]
-            expected += cost[i] * ((1.0 - mixed) * corner[i] + mixed * y_hat[i])
-            residual = setup[SCALE] * (y_hat[i] - truth[i])
-            squares += residual * residual
-            inner += residual * scores[i]
-            size += abs(theta[i])
-        expected = max(0.0, expected)
-        surrogate = setup[SCALE] * loss(theta, params, truth, y_hat)
-        squares *= squared_size
-        tolerance = 1e-12 * setup[SCALE] * (1.0 + params[0]) * (1.0 + size)
-        if not -tolerance <= surrogate < math.inf or not admits(rule, squares):
-            return False
-        surrogate = max(0.0, surrogate)
-
-        weights[MASS] += times * weights[FACTOR]  # W_t enters the average
-        step = amount(rule, squares, weights[FACTOR] * inner, surrogate, expected) / weights[FACTOR]
-        if step != 0.0:
-            mass = weights[MASS]
-            for i in range(d):
-                theta[i] = step * setup[SCALE] * (y_hat[i] - truth[i])
-            for j in range(values.size):
-                if values[j] != 0.0:
-                    column = j if dense else columns[j]
-                    for i in range(d):
-                        core[i, column] += values[j] * theta[i]
-                        residue[i, column] -= mass * (values[j] * theta[i])  # mass·core + residue stays
-            weights[UPDATES] += 1.0
-            if setup[BALL] < math.inf:
-                shrink(array, setup[BALL], 2.0 * step * inner + step * step * squares)
-        costs[TARGET] = affine_loss(cost, constant, corner)  # until something else is drawn
-        costs[EXPECTED] = expected
-        costs[SURROGATE] = surrogate
-        costs[P] = p.mean()
-        return True
-
-    return learn_round
-
-
-def make_learn_rounds(learn_round: Function, draw: Function) -> Function:
-    """Return the loop over rounds; it stops at the first round that is refused, and returns its number."""
-
-    def learn_rounds(array, rule, X, index, feedback, setup, params, work, played, rng, rows):  # type: ignore[no-untyped-def]
         starts, columns, values = X
-        truths, losses, constants = feedback
+        truths, costs, constants = feedback
+        scores, theta = work
+        y_hats, corners, ps = laws
+        dense, d, scale = columns.size == 0, theta.size, setup[SCALE]
         for t in range(index.size):
-            first, last, k = starts[t], starts[t + 1], index[t]
-            active = columns[first:last] if columns.size else columns
-            x, revealed = (values[first:last], active), (truths[k], losses[k], constants[k])
-            if not learn_round(array, rule, x, revealed, setup, params, work, rows[t]):
+            first, last = starts[t], starts[t + 1]
+            truth, cost, constant = truths[index[t]], costs[index[t]], constants[index[t]]
+            y_hat, corner, p = y_hats[t], corners[t], ps[t]
+
+            squared_size = 0.0
+            for j in range(first, last):
+                squared_size += values[j] * values[j]
+            if not squared_size <= setup[LARGEST_SQUARE]:
                 return t
-            draw(work[2], work[3], work[4], params, rng, played)
-            rows[t, TARGET] = affine_loss(losses[k], constants[k], played)
+            for i in range(d):
+                scores[i] = 0.0
+            for j in range(first, last):
+                if values[j] != 0.0:
+                    column = j - first if dense else columns[j]
+                    for i in range(d):
+                        scores[i] += values[j] * core[i, column]
+            times, factor = multiplier(rule), weights[FACTOR]
+            for i in range(d):
+                theta[i] = times * factor * scores[i]
+            predict(theta, params, y_hat)
+            nearest(y_hat, params, corner)
+            decode(y_hat, corner, setup[NU], setup[ORDER], p)
+
+            expected, squares, inner, size, mean_p = constant, 0.0, 0.0, 0.0, 0.0
+            for i in range(p.size):
+                mean_p += p[i] / p.size
+            for i in range(d):
+                mixed = p[i if p.size == d else 0]
+                expected += cost[i] * ((1.0 - mixed) * corner[i] + mixed * y_hat[i])
+                residual = scale * (y_hat[i] - truth[i])
+                squares += residual * residual
+                inner += residual * scores[i]
+                size += abs(theta[i])
+            expected = max(0.0, expected)
+            surrogate = scale * loss(theta, params, truth, y_hat)
+            squares *= squared_size
+            tolerance = 1e-12 * scale * (1.0 + params[0]) * (1.0 + size)
+            if not -tolerance <= surrogate < math.inf or not admits(rule, squares):
+                return t
+            rows[t, TARGET] = affine_loss(cost, constant, corner)  # until something else is drawn
+            rows[t, EXPECTED], rows[t, SURROGATE], rows[t, P] = expected, max(0.0, surrogate), mean_p
+
+            weights[MASS] += times * factor  # W_t enters the average
+            step = amount(rule, squares, factor * inner, rows[t, SURROGATE], expected) / factor
+            if step != 0.0:
+                for i in range(d):
+                    theta[i] = step * scale * (y_hat[i] - truth[i])
+                mass = weights[MASS]
+                for j in range(first, last):
+                    if values[j] != 0.0:
+                        column = j - first if dense else columns[j]
+                        for i in range(d):
+                            core[i, column] += values[j] * theta[i]
+                            residue[i, column] -= mass * (values[j] * theta[i])  # mass·core + residue stays
+                weights[UPDATES] += 1.0
+                if setup[BALL] < math.inf:
+                    shrink(core, residue, weights, setup[BALL], 2.0 * step * inner + step * step * squares)
         return index.size
 
     return learn_rounds
 
 
-def make_draw_whole(sample: Function) -> Function:
-    """Return a function that draws as `DecodingLaw.sample` does."""
+def make_draw_rounds(draw: Function, sample: Function) -> Function:
+    """Return the function that draws what is played in rounds that were learned from, and what that costs."""
 
-    def draw_whole(y_hat, corner, p, params, rng, played):  # type: ignore[no-untyped-def]
-        if p[0] <= 0.0 or rng.random() >= p[0]:
-            played[:] = corner
+    def draw_rounds(laws, index, feedback, params, rng, played, rows):  # type: ignore[no-untyped-def]
+        y_hats, corners, ps = laws
+        _, costs, constants = feedback
+        for t in range(len(rows)):
+            draw(sample, y_hats[t], corners[t], ps[t], params, rng, played)
+            rows[t, TARGET] = affine_loss(costs[index[t]], constants[index[t]], played)
+
+    return draw_rounds
+
+
+def draw_whole(sample: Function, y_hat: Any, corner: Any, p: Any, params: Any, rng: Any, played: Any) -> None:
+    """Draw as `DecodingLaw.sample` does."""
+    if p[0] <= 0.0 or rng.random() >= p[0]:
+        for i in range(played.size):  # a loop: numba takes seconds to compile the assignment of a slice
+            played[i] = corner[i]
+    else:
+        sample(y_hat, params, rng, played)
+
+
+def draw_coordinates(
+    sample: Function, y_hat: Any, corner: Any, p: Any, params: Any, rng: Any, played: Any
+) -> None:
+    """Draw as `BlockwiseLaw.sample` does on blocks of one coordinate."""
+    # First a coin for every coordinate, then one more for those that are randomised.
+    for i in range(played.size):
+        played[i] = rng.random()
+    for i in range(played.size):
+        if played[i] < p[i]:
+            played[i] = 1.0 if rng.random() < y_hat[i] else 0.0
         else:
-            sample(y_hat, params, rng, played)
-
-    return draw_whole
+            played[i] = corner[i]
 
 
-def make_draw_coordinates(sample: Function) -> Function:
-    """Return a function that draws as `BlockwiseLaw.sample` does on blocks of one coordinate."""
-
-    def draw_coordinates(y_hat, corner, p, params, rng, played):  # type: ignore[no-untyped-def]
-        # First a coin for every coordinate, then one more for those that are randomised.
-        for i in range(played.size):
-            played[i] = 1.0 if rng.random() < p[i] else 0.0
-        for i in range(played.size):
-            if played[i] == 1.0:
-                played[i] = 1.0 if rng.random() < y_hat[i] else 0.0
-            else:
-                played[i] = corner[i]
-
-    return draw_coordinates
-
-
-def shrink(array: Any, radius: float, growth: float) -> None:
+def shrink(core: Any, residue: Any, weights: Any, radius: float, growth: float) -> None:
     """Follow ‖core‖² after a step, and project on the ball; see `LazyWeights`."""
-    core, residue, weights = array
     weights[SQUARED_NORM] = max(0.0, weights[SQUARED_NORM] + growth)
-    if weights[UPDATES] % NORM_REFRESH == 0:
-        weights[SQUARED_NORM] = squared_norm(core)
     norm = abs(weights[FACTOR]) * math.sqrt(weights[SQUARED_NORM])
-    if norm > radius:
-        weights[FACTOR] *= radius / norm
-        if weights[FACTOR] < SMALLEST_FACTOR:
-            for j in range(core.shape[1]):
-                for i in range(core.shape[0]):
-                    residue[i, j] += weights[MASS] * core[i, j]
-                    core[i, j] *= weights[FACTOR]
-            weights[FACTOR], weights[MASS] = 1.0, 0.0
-            weights[SQUARED_NORM] = squared_norm(core)
-
-
-def squared_norm(core: Any) -> float:
-    """‖core‖² in the Frobenius norm."""
-    total = 0.0
-    for j in range(core.shape[1]):
-        for i in range(core.shape[0]):
-            total += core[i, j] * core[i, j]
-    return total
+    shorter = weights[FACTOR] * min(1.0, radius / norm) if norm > 0.0 else weights[FACTOR]
+    if shorter < SMALLEST_FACTOR or weights[UPDATES] % NORM_REFRESH == 0:
+        # Write the factor and the sum out where digits would be lost, and compute the norm afresh.
+        weights[SQUARED_NORM] = 0.0
+        for j in range(core.shape[1]):
+            for i in range(core.shape[0]):
+                residue[i, j] += weights[MASS] * core[i, j]
+                core[i, j] *= shorter
+                weights[SQUARED_NORM] += core[i, j] * core[i, j]
+        weights[FACTOR], weights[MASS] = 1.0, 0.0
+    else:
+        weights[FACTOR] = shorter

@@ -12,8 +12,9 @@ Vector = Any
 
 def softmax(theta: Vector, params: Vector, out: Vector) -> None:
     """exp(θ/scale), normalised."""
-    largest = theta.max()
-    total = 0.0
+    largest, total = theta[0], 0.0
+    for i in range(theta.size):
+        largest = max(largest, theta[i])
     for i in range(theta.size):
         out[i] = math.exp((theta[i] - largest) / params[0])
         total += out[i]
@@ -23,10 +24,11 @@ def softmax(theta: Vector, params: Vector, out: Vector) -> None:
 
 def sparsemax(theta: Vector, params: Vector, out: Vector) -> None:
     """The Euclidean projection of θ/scale: the threshold leaves a total of 1 above it."""
-    largest = theta.max()
+    largest, total, threshold = theta[0], 0.0, 0.0
+    for i in range(theta.size):
+        largest = max(largest, theta[i])
     for i in range(theta.size):
         out[i] = (theta[i] - largest) / params[0]
-    total, threshold = 0.0, 0.0
     ordered = np.sort(out)
     for k in range(1, out.size + 1):
         total += ordered[out.size - k]
@@ -53,10 +55,13 @@ def likeliest(y_hat: Vector, params: Vector, out: Vector) -> None:
 
 def categorical(y_hat: Vector, params: Vector, rng: Any, out: Vector) -> None:
     """Class i with probability ŷᵢ, by one uniform number."""
-    shares = np.cumsum(y_hat)
-    uniform, i = rng.random() * shares[-1], 0
-    while i < y_hat.size - 1 and uniform >= shares[i]:
-        i += 1
-    for j in range(y_hat.size):
-        out[j] = 0.0
-    out[i] = 1.0
+    total, share, drawn = 0.0, 0.0, -1
+    for i in range(y_hat.size):
+        total += y_hat[i]
+        out[i] = 0.0
+    uniform = rng.random() * total
+    for i in range(y_hat.size):
+        share += y_hat[i]
+        if drawn < 0 and uniform < share:
+            drawn = i
+    out[drawn] = 1.0  # the last class where rounding leaves none
