@@ -165,4 +165,15 @@ class FrameTable(Table):
 
 
 # What zipfile, zlib and numpy raise for bytes that make no sense to them.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, NotImplementedError, RuntimeError)
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    MemoryError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+)

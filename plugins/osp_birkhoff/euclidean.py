@@ -8,7 +8,7 @@ from osp_birkhoff.certificates import Certified, certified, oracle_gap, unused_c
 from osp_birkhoff.newton.dual import SMALL, EuclideanRows, minimise
 from osp_birkhoff.reduction import Reduced, reduce_by_assignment, reduce_rows
 from osp_birkhoff.support import Support
-from osp_core.errors import Array
+from osp_core.errors import Array, NumericalError
 from osp_core.kernels import load
 
 TOLERANCE = 1e-15
@@ -16,12 +16,19 @@ MAX_ITERATIONS = 300
 SMALL_RANGE = 8.0
 """Scores of a larger range start from the potentials of an assignment."""
 
+LARGEST_RANGE = 1e30
+"""Beyond it Newton's method would divide zero by zero."""
+
 
 def euclidean_plan(scores: Array, support: Support | None = None) -> Certified:
     """Return the point of the polytope nearest to `scores`, an m×n matrix with −∞ for forbidden entries."""
     kernels, newton = load("osp_birkhoff"), load("osp_birkhoff.newton")
     rows, columns = scores.shape
     lowest = scores.min() if support is None else scores[support.live].min()
+    if scores.max() - lowest > LARGEST_RANGE:
+        raise NumericalError(
+            f"Scores that differ by {scores.max() - lowest:.3g} cannot be projected; scale them down."
+        )
     problem = reduce_rows(scores) if scores.max() - lowest <= SMALL_RANGE else reduce_by_assignment(scores)
     inputs = problem.scores, np.zeros(columns), problem.floor, TOLERANCE * rows, MAX_ITERATIONS
     if columns <= SMALL:
