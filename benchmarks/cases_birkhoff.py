@@ -45,9 +45,12 @@ def facts(rows: list[Row], short: bool) -> Iterator[Fact]:
     for n in (30,) if short else (10, 30, 100):
         space, rng = osp.make_space("birkhoff", n=n), np.random.default_rng(n)
         decoder, thetas = osp.RandomizedDecoder(space), rng.standard_normal((20, n * n))
-        predict = seconds_of(lambda space=space, thetas=thetas: [space.predict(theta) for theta in thetas], 15)
+        predict = seconds_of(
+            lambda space=space, thetas=thetas: [space.predict(theta) for theta in thetas], 15
+        )
         decode = seconds_of(
-            lambda decoder=decoder, thetas=thetas, rng=rng: [decoder.decode(theta, rng) for theta in thetas], 15
+            lambda decoder=decoder, thetas=thetas, rng=rng: [decoder.decode(theta, rng) for theta in thetas],
+            15,
         )
         goal = 3.0 if n == 30 else None
         yield Fact(f"randomized decoding, Birkhoff {n}", decode / predict, "× its prediction", at_most=goal)

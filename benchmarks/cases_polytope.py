@@ -13,12 +13,12 @@ from harness import Case
 import osp_core as osp
 
 
-def cases(quick: bool) -> Iterator[Case]:
+def cases(short: bool) -> Iterator[Case]:
     """One case per primitive and size; costs change with every call."""
-    for n in (5, 20) if quick else (5, 10, 20, 30):
+    for n in (5, 20) if short else (5, 10, 20, 30):
         yield _assignment(n, integral=None, title="Birkhoff LMO")
         yield _assignment(n, integral=True, title="Birkhoff LMO, by HiGHS")
-    for n in (30,) if quick else (10, 30, 100):
+    for n in (30,) if short else (10, 30, 100):
         yield _flow(n)
     for n in (10, 30):
         yield _knapsack(n)

@@ -132,7 +132,9 @@ def measure(cases: Iterable[Case], *, short: bool = False) -> Iterator[Row]:
     budget, repeats = (0.06, 7) if short else (0.4, 15)
     for case in cases:
         row = Row(case.primitive, case.size, case.targets, case.exponent)
-        contestants = [_Contestant(who, call, case) for who, call in [("ours", case.ours), *case.peers.items()]]
+        contestants = [
+            _Contestant(who, call, case) for who, call in [("ours", case.ours), *case.peers.items()]
+        ]
         for _ in range(repeats):
             for contestant in contestants:
                 contestant.sample(budget / repeats, budget)

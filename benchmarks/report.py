@@ -88,7 +88,9 @@ def _table(rows: list[Row]) -> list[str]:
 
 def _line(row: Row) -> str:
     peer, ratio = row.best_peer, row.ratio()
-    targets = ", ".join(f"≥ {goal:g}× {'' if who == BEST else who}".strip() for who, goal in row.targets.items())
+    targets = ", ".join(
+        f"≥ {goal:g}× {'' if who == BEST else who}".strip() for who, goal in row.targets.items()
+    )
     others = [_cell(timing, row) for timing in row.timings[1:] if timing is not peer]
     cells = [
         row.primitive,

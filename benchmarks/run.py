@@ -54,7 +54,9 @@ def main() -> None:
         missed += [f"{fact.name}: {fact.value:.4g} {fact.unit}" for fact in facts if fact.met is False]
         print(f"\n{texts[-1]}\n", flush=True)
     minutes = (time.perf_counter() - begin) / 60
-    verdict = "\n".join(["Missed:", "", *(f"- {line}" for line in missed)]) if missed else "Every target is met."
+    verdict = (
+        "\n".join(["Missed:", "", *(f"- {line}" for line in missed)]) if missed else "Every target is met."
+    )
     print(verdict)
     if not arguments.only:
         _write_summary(texts, verdict, arguments.short, minutes)
