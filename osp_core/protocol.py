@@ -314,8 +314,7 @@ class OnlinePredictor:
         self._delay = max(self._delay, len(self._waiting))
         self._plays += 1
         self._waiting.add(self._plays)
-        label, rounds = instance.space.to_label(vertex), self.learner.rounds
-        return Play(label, vertex, law, theta, read, self._plays, instance, rounds)
+        return Play(vertex, law, theta, read, self._plays, instance, self.learner.rounds)
 
     def _assess(
         self, instance: Instance, read: Any, theta: Array, law: Law, truth: Array, round_loss: RoundLoss

@@ -28,7 +28,6 @@ class Instance:
 class Play:
     """What was played for an input, kept until its feedback comes."""
 
-    label: Any
     vertex: Array
     law: Law
     theta: Array
@@ -37,6 +36,11 @@ class Play:
     instance: Instance
     rounds: int
     """How many rounds had been learned from: what the scores depend on."""
+
+    @property
+    def label(self) -> Any:
+        """What was played, as a person would write it."""
+        return self.instance.space.to_label(self.vertex)
 
 
 @dataclass(slots=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from osp_core.errors import Array, GuaranteeError, InvalidInputError
-from osp_core.targets.affine import AffineLoss
+from osp_core.targets.affine import AffineLoss, RoundLoss
 
 if TYPE_CHECKING:
     from osp_core.spaces import Block, OutputSpace
@@ -41,6 +41,10 @@ class ProportionalLoss(AffineLoss):
 
     def _constant(self, y: Array) -> float:
         return self.weight(y) * self.shift(y)
+
+    def at(self, y: Array) -> RoundLoss:
+        weight = self.weight(y)
+        return RoundLoss(weight * (self.slope * y + self.offset), float(weight * self.shift(y)))
 
     def gamma(self, space: OutputSpace) -> float:
         """γ along span(Y − Y), over all y."""
@@ -117,7 +121,7 @@ mismatch = ProportionalLoss(
 
 alignment = ProportionalLoss(
     "alignment",
-    lambda y: 1.0 / _largest_misalignment(y) if _largest_misalignment(y) > 0 else 0.0,
+    lambda y: 1.0 / most if (most := _largest_misalignment(y)) > 0 else 0.0,
     slope=-1.0,
     offset=0.0,
     shift=lambda y: float(y @ y),
