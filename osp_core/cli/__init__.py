@@ -18,7 +18,7 @@ COMMANDS = {
     "decode": "Turn scores, or inputs of a saved model, into outputs.",
     "demo": "Learn seven kinds of structure online, check every guarantee, and write a report.",
     "doctor": "Show versions, plugins and kernels, and what is disabled and why.",
-    "experiment": "Rerun an experiment of the theory, or all; without a name, list them.",
+    "experiment": "Rerun an experiment of the theory, or all; without a NAME, list them.",
     "new-plugin": "Write a plugin project that installs and passes its own tests.",
     "run": "Learn a file or a stream; write results, trace and checkpoints.",
     "spaces": "List the spaces, with the reason for those that cannot be used.",
@@ -52,6 +52,10 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except OspError as error:
             raise Failure.of(error) from error
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # whoever read our output has seen enough
+                raise
+            raise Breakdown(error) from error
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             raise SystemExit(130) from None
@@ -62,7 +66,7 @@ class Failure(click.ClickException):
 
     exit_code = 2
 
-    def __init__(self, error: OspError) -> None:
+    def __init__(self, error: Exception) -> None:
         # Names come from files and may hold anything; a terminal gets what it can print.
         text = " ".join(str(error).split())
         super().__init__("".join(char if char.isprintable() else "?" for char in text))
