@@ -13,4 +13,4 @@ def osp_command():
     # click 8.1 mixes standard error into the output unless told not to; later versions never do.
     keep_apart = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).parameters else {}
     runner = CliRunner(**keep_apart)
-    return lambda *arguments: runner.invoke(main, arguments)
+    return lambda *arguments, **options: runner.invoke(main, arguments, **options)
