@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from osp_core.spaces import OutputSpace
 
 N_FEATURES = 8
-COMPARATOR_STEPS = 8
+COMPARATOR_STEPS = 6
 EXAMPLES = """
 \b
 Examples:
