@@ -87,12 +87,11 @@ class Breakdown(Failure):
 
 _MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EFBIG, errno.ENOMEM)
 DETAILS = """
-\b
 Exit codes: 0 all is well; 1 something failed while running; 2 bad input, with one line that says what to do;
 130 interrupted with Ctrl-C (143 with SIGTERM).
 
 \b
-Completion of commands, options, spaces, learners, streams and columns, for bash (zsh and fish likewise):
+Completion of names and columns in bash (zsh and fish likewise):
   eval "$(_OSP_COMPLETE=bash_source osp)"
 """
 

@@ -16,6 +16,11 @@ from osp_core.errors import InvalidInputError
 from osp_core.spaces import OutputSpace
 
 DETAILS = """
+\b
+Examples:
+  osp check simplex
+  osp check my_module:MySpace --json
+
 A NAME stands for all examples of a registered space. MODULE:OBJECT is a space, a class of spaces with
 examples() or without required parameters, or a function that returns a space; the module is looked for in
 the current directory too. The exit code is 0 when all checks passed and 1 when one failed.

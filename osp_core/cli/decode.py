@@ -15,16 +15,15 @@ from osp_core.errors import InvalidInputError
 EXAMPLES = """
 \b
 Examples:
-  echo '[2.0, 0.1, -1]' | osp decode --space simplex -p 'classes=["cat","dog","emu"]' --law
+  echo '[2.0, 0.1, -1]' | osp decode --space simplex -p d=3 --law
+  osp decode --space simplex -p 'classes=["cat","dog"]' --file scores.txt
   osp decode --space permutahedron -p d=4 --file scores.csv
   osp decode --model flowers --file new.csv --deterministic --output labelled.csv
-  osp decode --model flowers/checkpoints/round-000000000150.ckpt --file new.parquet --output out.parquet
+  osp decode --model flowers --file new.parquet --law --output labelled.parquet
 
-\b
 A model is a checkpoint, or the directory of a run, whose newest sound checkpoint is taken. The features are
 found by name in files with a header or keys; other columns are carried along to --output.
 
-\b
 Lines on standard input (or in a file with any other ending) are numbers separated by commas, a JSON list,
 or for a model a JSON object. Without --output there is one line of JSON for each.
 """

@@ -25,9 +25,12 @@ FILES = {
 
 
 DETAILS = """
-DIR must not exist, or be empty. The space is named after it without the prefix "osp-":
-osp new-plugin osp-stars
-makes the space "stars".
+\b
+Examples:
+  osp new-plugin osp-stars
+  pip install -e osp-stars && osp check stars
+
+DIR must not exist, or be empty. The space is named after it without the prefix "osp-": "stars".
 """
 
 

@@ -18,26 +18,23 @@ EXAMPLES = """
 \b
 Examples:
   osp run --space simplex --data flowers.csv --label species --out flowers
-  osp run --space hypercube --data mails.jsonl --label tags --learner parameter_free --out mails
-  osp run --space permutahedron -p d=5 --stream linear_teacher --rounds 2000 --out ranks
+  osp run --space hypercube --data mails.jsonl --label tags --out mails
+  osp run --space ordinal --data stars.csv --learner parameter_free --out stars
+  osp run --space permutahedron -p d=5 --stream separable --rounds 999 --out ranks
   osp run --stream digits --seeds 0-4 --out digits
-  osp run --space simplex --data flowers.csv --classes iris,lily,rose --on-error skip --out some
+  osp run --space simplex --data d.csv --classes a,b,c --on-error skip --out abc
   osp run --config flowers/run.toml --out again
   osp run --out flowers --resume
 
-\b
 Labels in files: a class name; labels of a set as a;b;c; a ranking as first>second>third; edges of a
 matching or a tree as u-v;v-w (u--v where names have hyphens). In JSON also lists.
 
-\b
 Classes: those of --classes, in that order. Without it, the file is read once to collect them. A label that
 the space does not have (also one in rows that were appended to the file before --resume) is a bad row.
 
-\b
 Bad rows end the run before it begins (exit code 2, with file and line), or are counted and left out with
 --on-error skip. Every row is checked first; no file is held in memory.
 
-\b
 Ctrl-C (or SIGTERM) ends the run after its round with a checkpoint and results; --resume continues it, bit
 for bit.
 """

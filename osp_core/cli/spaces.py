@@ -18,7 +18,6 @@ Examples:
   osp spaces
   osp spaces --json | jq '.[] | select(.available) | .name'
 
-\b
 Ψ and norm are the defaults of the space, ν and the target those of its first example: ν may depend on the
 size and the weights of a space, the target can be chosen. What needs a package stays without them.
 """

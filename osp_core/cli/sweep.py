@@ -10,6 +10,11 @@ import click
 
 EXAMPLES = """
 \b
+Examples:
+  osp sweep grid.toml --out sweep
+  osp sweep grid.toml --out sweep --scheduler tcp://10.0.0.1:8786
+
+\b
 A grid file has the settings of a run file, and axes:
   stream = "linear_teacher"
   rounds = 1000

@@ -27,6 +27,56 @@ def test_every_command_has_help(osp_command, name):
     assert f"osp {name}" in result.stdout.replace("main", "osp")
 
 
+@pytest.mark.parametrize("name", sorted(cli.COMMANDS))
+def test_the_help_of_every_command_has_examples_of_it(osp_command, name):
+    _, _, examples = osp_command(name, "--help").stdout.partition("Examples:\n")
+    first = examples.splitlines()[0]
+    assert f"osp {name}" in first
+    assert "\b" not in examples
+
+
+@pytest.mark.parametrize(
+    "name", ["check", "decode", "demo", "doctor", "experiment", "run", "spaces", "sweep"]
+)
+def test_every_command_that_answers_can_answer_in_json(osp_command, name):
+    assert "--json" in osp_command(name, "--help").stdout
+
+
+def test_the_exit_codes_are_documented(osp_command):
+    text = " ".join(osp_command("--help").stdout.split())
+    assert "Exit codes: 0 all is well; 1 something failed while running; 2 bad input" in text
+    assert "130 interrupted" in text
+
+
+def test_an_interrupt_is_exit_code_130_and_no_traceback(osp_command, monkeypatch):
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("osp_core.cli.spaces.list_spaces", interrupted)
+    result = osp_command("spaces")
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (osp.InvalidInputError("x"), 2),
+        (osp.MissingDependencyError("x"), 2),
+        (osp.NumericalError("x"), 1),
+        (osp.OracleError("x"), 1),
+        (OSError(5, "Input/output error", "f"), 1),
+    ],
+)
+def test_bad_input_and_breakdowns_have_different_exit_codes(osp_command, monkeypatch, error, code):
+    def fail(*args):
+        raise error
+
+    monkeypatch.setattr("osp_core.cli.spaces.list_spaces", fail)
+    result = osp_command("spaces")
+    assert result.exit_code == code
+    assert result.stderr == f"Error: {error}\n"
+
+
 def test_help_imports_no_subcommand():
     script = (
         "import sys\n"
