@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,15 +46,15 @@ def facts(rows: list[Row], short: bool) -> Iterator[Fact]:
     for n in (30,) if short else (10, 30, 100):
         space, rng = osp.make_space("birkhoff", n=n), np.random.default_rng(n)
         decoder, thetas = osp.RandomizedDecoder(space), rng.standard_normal((20, n * n))
-        predict = seconds_of(
-            lambda space=space, thetas=thetas: [space.predict(theta) for theta in thetas], 15
-        )
-        decode = seconds_of(
-            lambda decoder=decoder, thetas=thetas, rng=rng: [decoder.decode(theta, rng) for theta in thetas],
-            15,
-        )
+        predict = seconds_of(partial(_each, space.predict, thetas), 15)
+        decode = seconds_of(partial(_each, partial(decoder.decode, rng=rng), thetas), 15)
         goal = 3.0 if n == 30 else None
         yield Fact(f"randomized decoding, Birkhoff {n}", decode / predict, "× its prediction", at_most=goal)
+
+
+def _each(function: Callable[[Array], Any], thetas: Array) -> None:
+    for theta in thetas:
+        function(theta)
 
 
 def _instances(n: int, scale: float = 1.0, count: int = INSTANCES) -> list[tuple[Array]]:

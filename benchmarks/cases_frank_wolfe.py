@@ -78,3 +78,34 @@ def _copt(problem: Problem, variant: str) -> Callable[[int], float]:
         return float(trajectory[-1][3])
 
     return run
+
+
+def _dependency_trees(n: int) -> Case:
+    """SparseMAP over the trees of a sentence of n words: our engine with the oracle of the C++ library."""
+    from lpsmap.ad3ext.tree import PFactorTree
+    from lpsmap.ad3qp.factor_graph import PFactorGraph
+
+    graph, factor = PFactorGraph(), PFactorTree()
+    factor.initialize(False, True, n)  # any trees; scores of roots on the diagonal
+    graph.declare_factor(factor, [graph.create_binary_variable() for _ in range(n * n)])
+
+    def lmo(cost: Any) -> Any:
+        return np.array(factor.solve_map(-cost, [])[1])
+
+    def gap(answer: Any, theta: Any) -> float:
+        gradient = answer - theta
+        return float(gradient @ (answer - lmo(gradient)))
+
+    def peer(theta: Any, _owner: Any = graph) -> Any:  # the graph must outlive the factor
+        return np.array(factor.solve_qp(theta, [], 10_000, False)[0])
+
+    return Case(
+        "SparseMAP of dependency trees",
+        n,
+        lambda theta: minimize(lmo, Quadratic(theta), tol=1e-10).point,
+        {"lp-sparsemap, cold": peer},
+        gap,
+        1e-5 * n,
+        {BEST: 1 / 3},
+        [(np.random.default_rng((n, seed)).standard_normal(n * n),) for seed in range(5)],
+    )

@@ -1,4 +1,4 @@
-"""Sparse streams: 100 active features out of ten thousand to a million, next to the hashing of Vowpal Wabbit."""
+"""Sparse streams: 100 active features out of up to a million, next to the hashing of Vowpal Wabbit."""
 
 from __future__ import annotations
 

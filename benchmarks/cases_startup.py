@@ -1,4 +1,4 @@
-"""Start-up: what a fresh interpreter waits for, by the clock, and what compiling costs once and with its cache."""
+"""Start-up: what a fresh process waits for, by the clock; what compiling costs, and with its cache."""
 
 from __future__ import annotations
 

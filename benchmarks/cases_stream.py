@@ -1,4 +1,4 @@
-"""Multiclass streams: one round is a prediction before learning. Vowpal Wabbit, river and we see the same rows.
+"""Multiclass streams: one round is a prediction before learning; all contestants see the same rows.
 
 Examples of Vowpal Wabbit are parsed beforehand, except for "strings". Its error is that of the best of three
 settings. Ours is that of y*, the class a deterministic learner would name.
@@ -59,12 +59,17 @@ def facts(rows: list[Row], short: bool) -> Iterator[Fact]:
 
 
 def digits() -> tuple[Array, Labels]:
-    """The digits, their pixels centred, with a constant feature, in rows of length 1."""
+    """The digits, standardised by what came before, with a constant feature, in rows of length 1."""
     from sklearn.datasets import load_digits
 
+    from osp_core.adapters._scaling import StandardScaling
+
     pixels, labels = load_digits(return_X_y=True)
-    rows = np.hstack([pixels - 8.0, np.full((len(pixels), 1), 8.0)])
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True), labels.astype(np.int64)
+    scaling, rows = StandardScaling(pixels.shape[1]), []
+    for row in pixels:
+        scaling.observe(row)
+        rows.append(scaling.row(row))
+    return np.array(rows), labels.astype(np.int64)
 
 
 def ranking_seconds(rounds: int = 1000) -> float:

@@ -88,9 +88,7 @@ def _table(rows: list[Row]) -> list[str]:
 
 def _line(row: Row) -> str:
     peer, ratio = row.best_peer, row.ratio()
-    targets = ", ".join(
-        f"≥ {goal:g}× {'' if who == BEST else who}".strip() for who, goal in row.targets.items()
-    )
+    goals = [f"≥ {goal:g}×" if who == BEST else f"≥ {goal:g}× {who}" for who, goal in row.targets.items()]
     others = [_cell(timing, row) for timing in row.timings[1:] if timing is not peer]
     cells = [
         row.primitive,
@@ -98,7 +96,7 @@ def _line(row: Row) -> str:
         _cell(row.timings[0], None),
         _cell(peer, None) if peer else "—",
         f"{ratio:.2f}×" if ratio else "—",
-        targets,
+        ", ".join(goals),
         VERDICT[row.met] or ("no peer" if row.targets else ""),
         "; ".join(others) or "—",
     ]

@@ -66,9 +66,9 @@ def _write_summary(texts: list[str], verdict: str, short: bool, minutes: float) 
     about = report.machine()
     head = (
         f"# Benchmark, {'short' if short else 'full'} form\n\n"
-        f"Python {about['python']} on {about['processor']}, {about['cores']} cores shared with other work, one "
-        f"thread, {about['kernels']} kernels, {minutes:.0f} minutes. Times: {about['clock']}; quartiles and the "
-        "largest error of the answers in brackets. A ratio says how many times faster we are.\n\n"
+        f"Python {about['python']} on {about['processor']}, {about['cores']} cores shared with other work, "
+        f"one thread, {about['kernels']} kernels, {minutes:.0f} minutes. Times: {about['clock']}; quartiles "
+        "and the largest error of the answers in brackets. A ratio says how many times faster we are.\n\n"
         f"{verdict}\n\n"
     )
     (report.RESULTS / "summary.md").write_text(head + "\n\n".join(texts) + "\n", encoding="utf-8")
