@@ -159,6 +159,8 @@ def command(
         results = [execute(settings, out, resume=resume, progress=progress, warn=_warn)]
         summary = results[0].summary
     if figures or not no_report:
+        if progress:
+            click.echo("writing the report …", err=True)
         write_run_report(out, *results, figures=figures)
     if as_json:
         click.echo(json.dumps(summary, indent=2))

@@ -151,4 +151,6 @@ def _evidence(result: RunResult) -> Evidence:
         lambda: itertools.islice(prepared.rounds(), len(result.trace)),
         seed=prepared.config.seed,
         seconds=float(result.summary["seconds"]),
+        # Who stopped a run does not want to wait for its report.
+        time_limit=10.0 if result.summary["finished"] else 2.0,
     )
