@@ -33,7 +33,8 @@ Classes: those of --classes, in that order. Without it, the file is read once to
 the space does not have (also one in rows that were appended to the file before --resume) is a bad row.
 
 Bad rows end the run before it begins (exit code 2, with file and line), or are counted and left out with
---on-error skip. Every row is checked first; no file is held in memory.
+--on-error skip. A file whose quotes do not match is an error in any case: where its rows begin is anybody's
+guess. Every row is checked first; no file is held in memory.
 
 Ctrl-C (or SIGTERM) ends the run after its round with a checkpoint and results; --resume continues it, bit
 for bit.

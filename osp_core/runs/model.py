@@ -77,7 +77,8 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
     if place.is_dir():
         candidates = newest_first(place / "checkpoints") or newest_first(place)
         if not candidates:
-            raise CheckpointError(f"There is no checkpoint in {str(place)!r}.")
+            several = "; choose one of its runs, seed-…" if list(place.glob("seed-*")) else ""
+            raise CheckpointError(f"There is no checkpoint in {str(place)!r}{several}.")
     if len(candidates) == 1:
         return _load(candidates[0])
     found = first_sound(candidates, _load, lambda message: None)

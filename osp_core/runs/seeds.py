@@ -14,8 +14,9 @@ import numpy as np
 
 from osp_core.errors import InvalidInputError
 from osp_core.runs.config import RunConfig
-from osp_core.runs.continuing import CONFIG
+from osp_core.runs.continuing import CONFIG, continued
 from osp_core.runs.execute import SUMMARY, RunResult, execute
+from osp_core.runs.prepare import prepare
 from osp_core.runs.writing import make_directory, write_text
 
 AVERAGED = ("target_loss", "expected_loss", "surrogate_loss", "mean_p", "seconds")
@@ -48,16 +49,17 @@ def execute_seeds(
         raise InvalidInputError(
             f"{directory} is not empty; choose another directory, or resume the runs in it."
         )
+    single = replace(continued(config, directory) if resume else config, seed=config.seeds[0], seeds=())
+    resolved = prepare(single).config  # what is found in the data is the same for all
+    make_directory(directory)
+    whole = replace(resolved, seeds=config.seeds, seed=config.seed)
+    write_text(directory / CONFIG, whole.seen_from(directory).to_toml())
     results: list[RunResult] = []
     for seed in config.seeds:
-        one = replace(config, seed=seed, seeds=())
-        place = directory / f"seed-{seed}"
+        place, one = directory / f"seed-{seed}", replace(resolved, seed=seed)
         results.append(execute(one, place, resume=resume, progress=progress, warn=warn))
         if results[-1].interrupted is not None:
             break
-    resolved = replace(results[0].prepared.config, seeds=config.seeds, seed=config.seed)
-    make_directory(directory)
-    write_text(directory / CONFIG, resolved.seen_from(directory).to_toml())
     summary = summarize([result.summary for result in results], config.seeds)
     write_text(directory / SUMMARY, json.dumps(summary, indent=2) + "\n")
     return SeedsResult(results, summary)

@@ -222,3 +222,30 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(model, tmp_path)
     sound.unlink()
     with pytest.raises(osp.CheckpointError):
         load_model(tmp_path / "more")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".npz"])
+def test_models_of_files_without_names_take_features_in_their_order(osp_command, tmp_path, ending):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 2))
+    labels = np.where(X[:, 0] > X[:, 1], "u", "v")
+    new = np.array([[2.0, -2.0], [-2.0, 2.0]])
+    train, fresh = tmp_path / f"train{ending}", tmp_path / f"new{ending}"
+    if ending == ".csv":
+        train.write_text("".join(f"{y},{a},{b}\n" for y, (a, b) in zip(labels, X, strict=True)))
+        fresh.write_text("2,-2\n-2,2\n")
+    elif ending == ".jsonl":
+        lines_of = [{"x": x, "0": y} for x, y in zip(X.tolist(), labels.tolist(), strict=True)]
+        train.write_text("\n".join(map(json.dumps, lines_of)))
+        fresh.write_text("\n".join(json.dumps({"x": x}) for x in new.tolist()))
+    else:
+        np.savez(train, **{"X": X, "0": labels})
+        np.savez(fresh, X=new)
+    options = ["--space", "simplex", "--data", str(train), "--label", "0", "--no-report"]
+    assert osp_command("run", *options, "--out", str(tmp_path / "out")).exit_code == 0
+    for file in (fresh, train) if ending == ".csv" else (fresh,):
+        arguments = ["decode", "--model", str(tmp_path / "out"), "--file", str(file), "--deterministic"]
+        answers = lines(osp_command(*arguments))
+        expected = ["u", "v"] if file == fresh else labels.tolist()
+        found = [answer["output"] for answer in answers]
+        assert np.mean([a == b for a, b in zip(found, expected, strict=True)]) > 0.9

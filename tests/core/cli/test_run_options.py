@@ -152,6 +152,36 @@ def test_several_seeds_are_a_run_each_and_a_summary_with_mean_and_spread(run, tm
     assert again["target_loss"] == summary["target_loss"]
 
 
+def test_seeds_that_were_killed_in_the_middle_are_resumed_from_the_directory_alone(
+    run, tmp_path, monkeypatch
+):
+    basic = ["--space", "simplex", "-p", "d=3", *STREAM, "--rounds", 40, "--seeds", "0-2"]
+    _, straight = run(*basic, out="straight")
+    real, count = osp.OnlinePredictor.step, iter(range(10**6))
+
+    def dies(self, *args, **kwargs):
+        if next(count) == 70:
+            raise RuntimeError("power cut")
+        return real(self, *args, **kwargs)
+
+    monkeypatch.setattr(osp.OnlinePredictor, "step", dies)
+    run(*basic)
+    monkeypatch.undo()
+    assert not (tmp_path / "out" / "summary.json").exists()
+    result, resumed = run("--resume", "--no-report")
+    assert result.exit_code == 0, result.stderr
+    for name in ("target_loss", "expected_loss", "surrogate_loss"):
+        assert resumed[name] == straight[name]
+        assert resumed["standard_deviation"][name] == straight["standard_deviation"][name]
+
+
+def test_checkpoints_come_by_the_clock_too_and_only_the_last_are_kept(run, tmp_path):
+    basic = ["--space", "simplex", "-p", "d=3", *STREAM, "--rounds", 6]
+    run(*basic, "--checkpoint-seconds", "1e-9", "--keep", 4)
+    names = sorted(path.name for path in (tmp_path / "out" / "checkpoints").iterdir())
+    assert names == [f"round-{number:012d}.ckpt" for number in (3, 4, 5, 6)]
+
+
 @pytest.mark.parametrize("text", ["a", "1-", "-1", "3-1", "1,,2", "1,1"])
 def test_seeds_that_are_none_are_refused(run, text, tmp_path):
     result, _ = run("--space", "simplex", "-p", "d=2", *STREAM, "--rounds", 5, "--seeds", text)
