@@ -32,9 +32,9 @@ def euclidean_plan(scores: Array, support: Support | None = None) -> Certified:
     problem = reduce_rows(scores) if scores.max() - lowest <= SMALL_RANGE else reduce_by_assignment(scores)
     inputs = problem.scores, np.zeros(columns), problem.floor, TOLERANCE * rows, MAX_ITERATIONS
     if columns <= SMALL:
-        point, levels, potentials, error = newton.newton_euclidean(*inputs)
+        point, levels, potentials, error, _ = newton.newton_euclidean(*inputs)
     else:
-        point, levels, potentials, error = minimise(EuclideanRows(newton.sparsemax_rows), *inputs)
+        point, levels, potentials, error, _ = minimise(EuclideanRows(newton.sparsemax_rows), *inputs)
     # A plan that is right to rounding keeps its zeros; filling would put dust on every entry.
     if error > 1e-13 * rows:
         if support is None:

@@ -71,18 +71,19 @@ class EuclideanRows:
 
 def minimise(
     rows: RowConjugate, scores: Array, potentials: Array, floor: Array, tol: float, max_iter: int
-) -> tuple[Array, Array, Array, float]:
+) -> tuple[Array, Array, Array, float, int]:
     """Regularised, projected (semismooth) Newton with backtracking, until the columns are right up to `tol`.
 
     It ends earlier when rounding allows no more progress.
 
     Returns
     -------
-    A plan whose rows sum to 1, its levels and potentials, and the largest violation of a column.
+    A plan whose rows sum to 1, its levels and potentials, the largest violation of a column, and the number
+    of steps taken.
     """
     plan, levels, value = rows.evaluate(scores, potentials, np.full(len(scores), np.inf))
     value += potentials.sum()
-    previous = np.inf
+    previous, steps = np.inf, 0
     for _ in range(max_iter):
         gradient, error = _column_errors(plan, potentials, floor)
         if error <= tol or (error <= CLOSE and error > 0.5 * previous):
@@ -103,7 +104,8 @@ def minimise(
         if step < SHORTEST_STEP:
             break
         plan, levels, potentials, value = new_plan, new_levels, trial, new_value
-    return plan, levels, potentials, _column_errors(plan, potentials, floor)[1]
+        steps += 1
+    return plan, levels, potentials, _column_errors(plan, potentials, floor)[1], steps
 
 
 def _column_errors(plan: Array, potentials: Array, floor: Array) -> tuple[Array, float]:

@@ -16,10 +16,10 @@ CLOSE = 1e-12
 @njit(cache=True)
 def newton_entropic(
     scores: Array, potentials: Array, floor: Array, tol: float, max_iter: int
-) -> tuple[Array, Array, Array, float]:
+) -> tuple[Array, Array, Array, float, int]:
     plan, levels, value = softmax_rows(scores, potentials, floor)
     value += potentials.sum()
-    previous = np.inf
+    previous, steps = np.inf, 0
     for _ in range(max_iter):
         gradient, error = _column_errors(plan, potentials, floor)
         if error <= tol or (error <= CLOSE and error > 0.5 * previous):
@@ -37,16 +37,17 @@ def newton_entropic(
         if step < SHORTEST_STEP:
             break
         plan, levels, potentials, value = new_plan, new_levels, trial, new_value
-    return plan, levels, potentials, _column_errors(plan, potentials, floor)[1]
+        steps += 1
+    return plan, levels, potentials, _column_errors(plan, potentials, floor)[1], steps
 
 
 @njit(cache=True)
 def newton_euclidean(
     scores: Array, potentials: Array, floor: Array, tol: float, max_iter: int
-) -> tuple[Array, Array, Array, float]:
+) -> tuple[Array, Array, Array, float, int]:
     plan, levels, value = sparsemax_rows(scores, potentials, np.full(scores.shape[0], np.inf))
     value += potentials.sum()
-    previous = np.inf
+    previous, steps = np.inf, 0
     for _ in range(max_iter):
         gradient, error = _column_errors(plan, potentials, floor)
         if error <= tol or (error <= CLOSE and error > 0.5 * previous):
@@ -64,7 +65,8 @@ def newton_euclidean(
         if step < SHORTEST_STEP:
             break
         plan, levels, potentials, value = new_plan, new_levels, trial, new_value
-    return plan, levels, potentials, _column_errors(plan, potentials, floor)[1]
+        steps += 1
+    return plan, levels, potentials, _column_errors(plan, potentials, floor)[1], steps
 
 
 @njit(cache=True)

@@ -10,14 +10,14 @@ from osp_core.errors import Array
 
 def newton_entropic(
     scores: Array, potentials: Array, floor: Array, tol: float, max_iter: int
-) -> tuple[Array, Array, Array, float]:
+) -> tuple[Array, Array, Array, float, int]:
     """Minimise the entropic dual; see `dual.minimise`."""
     return minimise(EntropicRows(softmax_rows), scores, potentials, floor, tol, max_iter)
 
 
 def newton_euclidean(
     scores: Array, potentials: Array, floor: Array, tol: float, max_iter: int
-) -> tuple[Array, Array, Array, float]:
+) -> tuple[Array, Array, Array, float, int]:
     """Minimise the Euclidean dual; see `dual.minimise`."""
     return minimise(EuclideanRows(sparsemax_rows), scores, potentials, floor, tol, max_iter)
 
