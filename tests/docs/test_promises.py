@@ -72,7 +72,8 @@ def test_the_rows_of_the_lowest_versions_pin_every_lower_bound():
 def test_the_rows_of_a_back_end_run_every_test_that_needs_it(package):
     tox = configparser.ConfigParser(interpolation=None)
     tox.read(ROOT / "tox.ini", encoding="utf-8")
-    roots = [ROOT / path for path in tox["tests"]["of_back_ends"].split()]
+    listed = tox["tests"]["of_back_ends"] + " " + tox["tests"].get(f"of_{package}", "")
+    roots = [ROOT / path for path in listed.split()]
     needing = sorted((ROOT / "tests").rglob(f"*_{package}.py"))
     assert needing
     assert [path for path in needing if not any(path.is_relative_to(root) for root in roots)] == []
