@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -32,6 +33,9 @@ collect_ignore_glob = [
 
 if not any(importlib.util.find_spec(library) for library in ("pandas", "polars")):
     collect_ignore_glob.append("*test_frames_sklearn.py")
+
+if shutil.which("chromium") is None:
+    collect_ignore_glob.append("*_chromium.py")
 
 settings.register_profile(
     "quick", max_examples=25, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]

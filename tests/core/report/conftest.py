@@ -1,14 +1,10 @@
-"""Runs to report on, and what is collected: tests of a browser only where there is one."""
-
-import shutil
+"""Runs and predictions to report on."""
 
 import numpy as np
 import pytest
 
 import osp_core as osp
 from osp_core.report import gather
-
-collect_ignore_glob = [] if shutil.which("chromium") else ["*_chromium.py"]
 
 
 @pytest.fixture
