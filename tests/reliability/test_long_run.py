@@ -60,7 +60,7 @@ def test_rounds_leave_nothing_behind_in_memory(space, learner):
     predictor = figures.make_predictor(space, learner)
     rng = np.random.default_rng(0)
     teacher = rng.standard_normal((predictor.space.dim, figures.N_FEATURES))
-    X, Y = figures.examples(predictor.space, teacher, 50, rng)
+    X, Y = figures.examples(predictor.space, teacher, 100, rng)
 
     def play():
         for x, y in zip(X, Y, strict=True):
@@ -68,13 +68,15 @@ def test_rounds_leave_nothing_behind_in_memory(space, learner):
         gc.collect()
         return tracemalloc.get_traced_memory()[0]
 
+    for x, y in zip(X, Y, strict=True):  # compiles, and fills caches
+        predictor.step(x, y)
     tracemalloc.start()
     try:
-        sizes = [play() for _ in range(6)]
+        sizes = [play() for _ in range(5)]
     finally:
         tracemalloc.stop()
-    # Buffers grow now and then; what every round leaves behind would be there after all 50 of them.
-    assert min(np.diff(sizes)) < 1024
+    # Buffers grow now and then; what every round leaves behind would be there every time, 24 bytes or more.
+    assert min(np.diff(sizes)) < 1600
 
 
 @pytest.mark.soak
