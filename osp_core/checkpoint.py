@@ -19,6 +19,7 @@ import math
 import os
 import struct
 import tempfile
+import tokenize
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -47,6 +48,7 @@ _DAMAGE = (
     OverflowError,
     SyntaxError,
     struct.error,
+    tokenize.TokenError,
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from osp_core.decoding import Decoder, RandomizedDecoder, default_decoder
-from osp_core.errors import GuaranteeError, InvalidInputError, MissingConstantError, as_positive
+from osp_core.errors import LARGEST, GuaranteeError, InvalidInputError, MissingConstantError, as_positive
 from osp_core.guarantees.gap import Constants, SurrogateGap
 from osp_core.losses import FenchelYoungLoss
 from osp_core.spaces import OutputSpace
@@ -40,6 +40,11 @@ def surrogate_gap(
     if constants not in ("sharp", "paper"):
         raise InvalidInputError(f"constants must be 'sharp' or 'paper', got {constants!r}.")
     bound = as_positive(feature_bound, "feature_bound")
+    if not 1.0 / LARGEST <= bound <= LARGEST:
+        raise InvalidInputError(
+            f"feature_bound must be between {1.0 / LARGEST:g} and {LARGEST:g}, because its square sets the "
+            f"step; got {bound:g}. Scale the inputs."
+        )
     reason, ratio = "", None
     try:
         target = target if target is not None else space.target_loss()

@@ -14,6 +14,7 @@ from typing import Any
 from osp_core.guarantees.formulas import CURVATURE
 
 NO_GRADIENT = 1e-30  # squared norms below it say nothing about the step
+VANISHING = 1e-300  # sums of squares below it have no inverse
 Numbers = Any  # a float64 vector
 
 
@@ -91,7 +92,7 @@ def betting_step(
     step = slope / (2.0 * CURVATURE * numbers[3])
     numbers[2] = min(0.5, max(-0.5, fraction - step))
     numbers[4] += squared_norm / (lipschitz * lipschitz)
-    if numbers[4] <= 0.0:
+    if numbers[4] < VANISHING:
         return 0.0
     return -math.sqrt(2.0 / numbers[4]) / lipschitz
 

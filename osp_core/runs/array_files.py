@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -176,4 +177,6 @@ _DAMAGE = (
     EOFError,
     NotImplementedError,
     RuntimeError,
+    SyntaxError,
+    tokenize.TokenError,
 )
