@@ -13,7 +13,7 @@ from osp_core.cli import main
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # A page that needs an optional package says so in a comment: <!-- needs: networkx -->
-NEEDS = re.compile(r"<!-- needs: ([\w., ]+) -->")
+NEEDS = re.compile(r"^<!-- needs: ([\w., ]+) -->$", re.MULTILINE)
 
 
 def blocks(text):
