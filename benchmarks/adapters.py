@@ -97,8 +97,7 @@ def native(rounds: list[tuple[Any, Any]]) -> Callable[[], float]:
         learner = osp.PolyakOGD(1000.0)
         predictor, hits = osp.OnlinePredictor(space, len(scaled[0][0]), learner=learner, seed=0), 0
         for x, y in scaled:
-            hits += predictor.predict(x) == y
-            predictor.step(x, y)
+            hits += predictor.step(x, y).predicted == y
         return hits / len(scaled)
 
     return run

@@ -113,9 +113,17 @@ class OnlinePredictor:
 
     def predict(self, x: Any, *, context: Any = None) -> Any:
         """Return the label of the vertex nearest to ŷ: deterministic, changes nothing."""
+        return self.space.at(context).to_label(self.predict_vertex(x, context=context))
+
+    def predict_vertex(self, x: Any, *, context: Any = None) -> Array:
+        """Return the vertex nearest to ŷ: what `predict` names."""
+        if context is None and self.compiled is not None:
+            vertex = self.compiled.nearest(x)
+            if vertex is not None:
+                return vertex
         space = self.space.at(context)
         _, theta = self._scores(x, space)
-        return space.to_label(space.nearest_vertex(space.predict(theta).point))
+        return space.nearest_vertex(space.predict(theta).point)
 
     def law(self, x: Any, *, context: Any = None) -> Law:
         """Return the distribution that `play` would draw from: what an adaptive adversary may look at."""
@@ -338,6 +346,7 @@ class OnlinePredictor:
             play.instance.space,
             play.vertex,
             truth,
+            play.law.nearest,
             target_loss,
             seen.expected_loss,
             seen.surrogate_loss,

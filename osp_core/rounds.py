@@ -49,10 +49,10 @@ class Round:
 
     Attributes
     ----------
-    vertex, y : array
-        What was played, and the truth.
-    label : object
-        What was played, as a person would write it.
+    vertex, y, nearest : array
+        What was played, the truth, and y*, which `predict` would have answered.
+    label, predicted : object
+        What was played, and y*, as a person would write them.
     law : Law
         The distribution it was drawn from.
     target_loss, expected_loss, surrogate_loss, p, gap : float
@@ -62,6 +62,7 @@ class Round:
     space: OutputSpace
     vertex: Array
     y: Array
+    nearest: Array
     target_loss: float
     expected_loss: float
     surrogate_loss: float
@@ -72,6 +73,10 @@ class Round:
     @property
     def label(self) -> Any:
         return self.space.to_label(self.vertex)
+
+    @property
+    def predicted(self) -> Any:
+        return self.space.to_label(self.nearest)
 
     @property
     def law(self) -> Law:

@@ -389,7 +389,7 @@ class OutputSpace(ABC):
         return self
 
     def memory(self) -> dict[str, NDArray[Any]]:
-        """What earlier calls left behind that later answers depend on: checkpoints keep it. Mostly nothing."""
+        """What earlier calls left behind that later answers depend on; checkpoints keep it."""
         return {}
 
     def recall(self, memory: Mapping[str, NDArray[Any]]) -> None:

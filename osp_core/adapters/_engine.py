@@ -143,6 +143,12 @@ class Engine:
             return np.asarray(self.weights @ scaled)
         return self.predictor.learner.scores(self.predictor.model, (scaled, None))
 
+    def row_vertex(self, x: Array) -> Array:
+        """The vertex nearest to ŷ for one dense input."""
+        if self.settings.average == ONLINE_TO_BATCH:
+            return self.space.nearest_vertex(self.space.predict(self.row_scores(x)).point)
+        return self.predictor.predict_vertex(self.scaling.row(x))
+
     def predictions(self, X: Any) -> Predictions:
         """ŷ for every input."""
         return self.space.predict_many(self.scores(X))

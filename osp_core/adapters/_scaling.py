@@ -117,7 +117,10 @@ class StandardScaling(Scaling):
     def observe(self, x: Any) -> Undo:
         before = self.count, self.mean, self.squares, self.factors
         compiled = kernels.load("osp_core.adapters")
-        for row in np.array(_dense(_as_rows(x))):  # a copy: one kind of array for the compiled code
+        plain = isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype == np.float64 and x.flags.carray
+        for row in (
+            (x,) if plain else np.array(_dense(_as_rows(x)))
+        ):  # one kind of array for the compiled code
             _refuse_beyond_range(compiled.largest(row))
             # New arrays, not in place: the old ones are what an undo goes back to.
             self.count += 1
@@ -143,7 +146,8 @@ class StandardScaling(Scaling):
         return _unit(scaled)
 
     def row(self, x: Any) -> Any:
-        dense = _dense(x)[0] if _is_sparse(x) else np.array(x, dtype=np.float64)
+        plain = isinstance(x, np.ndarray) and x.dtype == np.float64 and x.flags.carray
+        dense = x if plain else _dense(x)[0] if _is_sparse(x) else np.array(x, dtype=np.float64)
         compiled = kernels.load("osp_core.adapters")
         _refuse_beyond_range(compiled.largest(dense))
         return compiled.standardise(dense, self.mean, self.factors, self.intercept)

@@ -93,7 +93,8 @@ class DictEngine:
         return engine.space.predict(theta).point
 
     def _nearest(self, x: Mapping[Hashable, Any]) -> Array:
-        return self._known_engine.space.nearest_vertex(self._mean(x))
+        engine = self._known_engine
+        return engine.row_vertex(self._features.vector(x, engine.scaling.n_features))
 
     def _means(self, xs: Iterator[dict[Any, Any]]) -> Array:
         engine = self._known_engine

@@ -20,9 +20,13 @@ HELPERS = (functions.affine_loss, functions.common_offset, functions.distance, r
 
 @dataclass(frozen=True)
 class RoundFunctions:
-    """`learn_rounds` judges and learns, `draw_rounds` draws what to play, `charge` says what a play costs."""
+    """`learn_rounds` judges and learns, `draw_rounds` draws what to play, `charge` says what a play costs.
+
+    `predict_row` finds the nearest output of one input.
+    """
 
     learn_rounds: Function
+    predict_row: Function
     draw_rounds: Function
     charge: Function
 
@@ -36,6 +40,7 @@ def assemble(parts: SpaceParts, rule: Rule, *, by_coordinate: bool, compiled: bo
         return _compiled(learning, (draw, parts.sample), parts.helpers)
     return RoundFunctions(
         rounds.make_learn_rounds(learning),
+        rounds.make_predict_row(parts.predict, parts.nearest),
         rounds.make_draw_rounds(draw, parts.sample),
         functions.affine_loss,
     )
@@ -53,13 +58,18 @@ def _compiled(
         register_jitable(function)
     learn_rounds = rounds.make_learn_rounds(learning)
     draw_rounds = rounds.make_draw_rounds(*drawing)
+    predicting = learning[0], learning[2]
+    predict_row = rounds.make_predict_row(*predicting)
     # numba keeps what it compiles in a file named after the function, and numbers the variants in it:
     # processes that compile different variants at once would mix them up. So every variant gets a name, and
     # a file, of its own; and since numba looks at the text of the caller alone, the name depends on all.
     learn_rounds.__qualname__ = f"learn_rounds_{_digest((*HELPERS, *helpers, *learning))}"
+    predict_row.__qualname__ = f"predict_row_{_digest((*helpers, *predicting))}"
     draw_rounds.__qualname__ = f"draw_rounds_{_digest((*HELPERS, *helpers, *drawing))}"
     compiled = njit(cache=True)
-    return RoundFunctions(compiled(learn_rounds), compiled(draw_rounds), compiled(functions.affine_loss))
+    return RoundFunctions(
+        compiled(learn_rounds), compiled(predict_row), compiled(draw_rounds), compiled(functions.affine_loss)
+    )
 
 
 def _digest(used: Sequence[Function]) -> str:

@@ -62,7 +62,7 @@ class FusedRounds:
         self.params = np.array(parts.params, dtype=np.float64)
         functions = assemble(parts, learner.rule, by_coordinate=self.blockwise, compiled=compiled)
         self._learn_rounds, self._draw_rounds = functions.learn_rounds, functions.draw_rounds
-        self._charge = functions.charge
+        self._charge, self._predict_row = functions.charge, functions.predict_row
         self._work = np.empty(dim), np.empty(dim)
         self._width = dim if self.blockwise else 1
         self._one_p, self._one_row = np.empty((1, self._width)), np.zeros((1, len(FIELDS)))
@@ -72,9 +72,28 @@ class FusedRounds:
 
     def step(self, x: Any, y: Any) -> Round | None:
         """Play for x and learn from y; None, with nothing changed, when compiled code does not take it."""
-        if x.__class__ is not np.ndarray or x.dtype is not FLOAT64 or x.shape != self.shape:
+        if x.__class__ is not np.ndarray or x.dtype != FLOAT64 or x.shape != self.shape:
             x = self.predictor.model.read(x, self.space.dim)
         return self._learn(x, y, None)
+
+    def nearest(self, x: Any) -> Array | None:
+        """The output nearest to ŷ; None when compiled code does not take this input."""
+        if x.__class__ is not np.ndarray or x.dtype != FLOAT64 or x.shape != self.shape:
+            return None
+        array, dim = self.learner._array, self.space.dim
+        times = self.learner.multiplier * array.factor
+        corner = np.empty(dim)
+        taken = self._predict_row(
+            array.core,
+            times,
+            x if x.flags.carray else x.copy(),
+            self.setup,
+            self.params,
+            self._work,
+            np.empty(dim),
+            corner,
+        )
+        return corner if taken else None
 
     def learn(self, play: Play, y: Any) -> Round | None:
         """Learn from y what was played with the present weights: the same as `step` would have."""
@@ -95,8 +114,9 @@ class FusedRounds:
         truths, costs, constants = revealed
         loss, expected, surrogate, p, gap = table[0].tolist()
         vertex = self._draw(laws) if played is None else played
+        nearest = laws[1][0]
         if vertex is None:
-            vertex = laws[1][0]
+            vertex = nearest
         else:
             loss = self._charge(costs[0], constants[0], vertex)
         decoder, truth = self.predictor.decoder, truths[0]
@@ -104,6 +124,7 @@ class FusedRounds:
             self.space,
             vertex,
             truth,
+            nearest,
             loss,
             expected,
             surrogate,

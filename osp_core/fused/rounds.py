@@ -100,6 +100,31 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
     return learn_rounds
 
 
+def make_predict_row(predict: Function, nearest: Function) -> Function:
+    """Return the function that finds the output nearest to ŷ of one input, unless the input is refused."""
+
+    def predict_row(core, times, x, setup, params, work, y_hat, corner):  # type: ignore[no-untyped-def]
+        scores, theta = work
+        squared_size = 0.0
+        for j in range(x.size):
+            squared_size += x[j] * x[j]
+        if not squared_size <= setup[LARGEST_SQUARE]:
+            return False
+        for i in range(theta.size):
+            scores[i] = 0.0
+        for j in range(x.size):
+            if x[j] != 0.0:
+                for i in range(theta.size):
+                    scores[i] += x[j] * core[i, j]
+        for i in range(theta.size):
+            theta[i] = times * scores[i]
+        predict(theta, params, y_hat)
+        nearest(y_hat, params, corner)
+        return True
+
+    return predict_row
+
+
 def make_draw_rounds(draw: Function, sample: Function) -> Function:
     """Return the function that draws what is played in rounds that were learned from, and what that costs."""
 

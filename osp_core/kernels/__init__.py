@@ -22,8 +22,11 @@ _override: str | None = None
 
 
 def load(package: str) -> ModuleType:
-    """Return the kernels of `package`: ``package.kernels_numba`` or ``package.kernels_numpy``."""
-    return _import_kernels(package, selected())
+    """Return the kernels of `package`: ``package.kernels_numba`` or ``package.kernels_numpy``.
+
+    Looked up once: a later change of OSP_KERNELS reaches only packages that were not asked for before.
+    """
+    return _load(package, _override)
 
 
 def selected() -> str:
@@ -58,5 +61,5 @@ def _numba_installed() -> bool:
 
 
 @cache
-def _import_kernels(package: str, kind: str) -> ModuleType:
-    return importlib.import_module(f"{package}.kernels_{kind}")
+def _load(package: str, override: str | None) -> ModuleType:
+    return importlib.import_module(f"{package}.kernels_{selected()}")

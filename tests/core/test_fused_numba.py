@@ -127,6 +127,8 @@ def test_a_round_gives_the_law_it_was_drawn_from(space):
         np.testing.assert_allclose(record.law.mean, law.mean, atol=1e-12)
         np.testing.assert_allclose(record.p, np.mean(law.p), atol=1e-12)
         assert space.is_vertex(record.vertex)
+        assert record.predicted == before.predict(x)
+        np.testing.assert_array_equal(record.nearest, law.nearest)
         assert record.target_loss == pytest.approx(subject.target.loss(record.vertex, record.y))
         assert record.expected_loss == pytest.approx(law.expected_loss(subject.target, record.y), abs=1e-12)
 
