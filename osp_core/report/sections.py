@@ -78,8 +78,8 @@ def outcome_table(outcomes: Sequence[Outcome], links: Sequence[str] = ()) -> Tab
     columns = (
         "space",
         "rounds",
-        "played loss ΣL",
-        "expected loss ΣE L",
+        "played ΣL",
+        "expected ΣE L",
         "comparator ΣS(U)",
         "regret",
         "bound",
