@@ -249,3 +249,52 @@ def euclidean_gap(point: Array, scores: Array, levels: Array, potentials: Array)
                 lowest = min(lowest, slope)
         gap -= lowest
     return gap
+
+
+@njit(cache=True)
+def is_plan(matrix: Array) -> bool:
+    rows, columns = matrix.shape
+    taken = np.zeros(columns)
+    for i in range(rows):
+        ones = 0
+        for j in range(columns):
+            entry = matrix[i, j]
+            if entry != 0.0:
+                if entry != 1.0 or taken[j] > 0.0:
+                    return False
+                taken[j] = 1.0
+                ones += 1
+        if ones != 1:
+            return False
+    return True
+
+
+@njit(cache=True)
+def violation(matrix: Array) -> float:
+    rows, columns = matrix.shape
+    sums, worst = np.zeros(columns), 0.0
+    lowest = 0.0
+    for i in range(rows):
+        lowest = min(lowest, least_entry(matrix[i]))
+        worst = max(worst, abs(add_row(matrix[i], sums) - 1.0))
+    for j in range(columns):
+        excess = sums[j] - 1.0
+        worst = max(worst, abs(excess) if rows == columns else excess)
+    return max(worst, -lowest)
+
+
+@njit(cache=True, fastmath={"reassoc"})
+def add_row(row: Array, sums: Array) -> float:
+    total = 0.0
+    for j in range(row.size):
+        sums[j] += row[j]
+        total += row[j]
+    return total
+
+
+@njit(cache=True, fastmath={"nnan", "nsz"})
+def least_entry(row: Array) -> float:
+    least = row[0]
+    for j in range(row.size):
+        least = min(least, row[j])
+    return least

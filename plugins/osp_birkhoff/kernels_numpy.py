@@ -109,3 +109,16 @@ def euclidean_gap(point: Array, scores: Array, levels: Array, potentials: Array)
     moved = np.where(allowed, scores - potentials - levels[:, np.newaxis], 0.0)
     slopes = np.where(allowed, point - moved, np.inf)
     return float((point * np.where(allowed, slopes, 0.0)).sum() - slopes.min(axis=1).sum())
+
+
+def is_plan(matrix: Array) -> bool:
+    """Whether the entries are 0 and 1, with one 1 in every row and at most one in every column."""
+    whole = ((matrix == 0) | (matrix == 1)).all()
+    return bool(whole and (matrix.sum(axis=1) == 1).all() and (matrix.sum(axis=0) <= 1).all())
+
+
+def violation(matrix: Array) -> float:
+    """How far entries are below 0, rows are from 1, and columns from 1 (above 1 where m < n), at most."""
+    excess = matrix.sum(axis=0) - 1.0
+    columns_off = np.abs(excess).max() if matrix.shape[0] == matrix.shape[1] else excess.max()
+    return float(max(-matrix.min(), np.abs(matrix.sum(axis=1) - 1.0).max(), columns_off))

@@ -57,6 +57,7 @@ class PlanSpace(ZeroOneSpace):
         self.cells = np.arange(rows * columns) if cells is None else cells
         self.full = cells is None
         self.dim = len(self.cells)
+        self._starts = np.arange(rows) * columns
         self._coordinate = np.full(rows * columns, -1)
         self._coordinate[self.cells] = np.arange(self.dim)
         self._oracle = make_oracle(backend, (self._coordinate >= 0).reshape(shape))
@@ -77,8 +78,8 @@ class PlanSpace(ZeroOneSpace):
 
     def vertex(self, columns: NDArray[np.intp]) -> Array:
         """The output that puts row i in columns[i]."""
-        output = np.zeros(self.dim)
-        output[self._coordinate[np.arange(self.shape[0]) * self.shape[1] + columns]] = 1.0
+        output, flat = np.zeros(self.dim), self._starts + columns
+        output[flat if self.full else self._coordinate[flat]] = 1.0
         return output
 
     def columns(self, vertex: Array) -> NDArray[np.intp]:
@@ -93,22 +94,22 @@ class PlanSpace(ZeroOneSpace):
     def lmo_many(self, costs: ArrayLike) -> Array:
         rows = as_rows(costs, self.dim, "costs")
         outputs = np.zeros(rows.shape)
-        offsets = np.arange(self.shape[0]) * self.shape[1]
         for output, cost in zip(outputs, rows, strict=True):
             chosen = self._oracle.assign(self.matrix(cost, np.inf))
-            output[self._coordinate[offsets + chosen]] = 1.0
+            output[self._coordinate[self._starts + chosen]] = 1.0
         return outputs
+
+    def nearest_vertex(self, point: Array) -> Array:
+        """The assignment that collects most of `point`: outputs have equal mass, so 1 − 2y costs what −2y does."""
+        return self.lmo(-point) if self.norm in (1, 2) else super().nearest_vertex(point)
 
     def nearest_vertex_many(self, points: ArrayLike) -> Array:
         rows = as_rows(points, self.dim, "points")
-        return self.lmo_many(1.0 - 2.0 * rows) if self.norm in (1, 2) else super().nearest_vertex_many(rows)
+        return self.lmo_many(-rows) if self.norm in (1, 2) else super().nearest_vertex_many(rows)
 
     def is_vertex(self, y: ArrayLike) -> bool:
         vector = np.asarray(y, dtype=np.float64)
-        if vector.shape != (self.dim,) or not ((vector == 0) | (vector == 1)).all():
-            return False
-        matrix = self.matrix(vector)
-        return bool((matrix.sum(axis=1) == 1).all() and (matrix.sum(axis=0) <= 1).all())
+        return vector.shape == (self.dim,) and bool(load("osp_birkhoff").is_plan(self.matrix(vector)))
 
     # --- predictions ---------------------------------------------------------------------------------
 
@@ -160,7 +161,7 @@ class PlanSpace(ZeroOneSpace):
     def decompose(self, point: Array) -> ConvexCombination:
         """Birkhoff–von Neumann decomposition, at most dim(conv Y) + 1 terms."""
         chosen, weights = decompose_plan(self._inside(point))
-        flat = np.arange(self.shape[0]) * self.shape[1] + chosen
+        flat = self._starts + chosen
         from scipy.sparse import csr_array
 
         bounds = np.arange(len(weights) + 1) * self.shape[0]
@@ -171,20 +172,18 @@ class PlanSpace(ZeroOneSpace):
     def sample_vertex(self, point: Array, rng: np.random.Generator) -> Array:
         """Draw a vertex with mean `point` by cancelling cycles: no decomposition is needed."""
         rows, columns = self.shape
-        matrix = self._inside(point)
-        matrix = np.where(matrix < 1e-15, 0.0, matrix)  # dust: each speck would cost a cycle
+        kernels, matrix = load("osp_birkhoff.cycles"), self._inside(point)
         if rows < columns:
             # The spare columns make up one more row, whose sum is a whole number too.
             matrix = np.vstack([matrix, np.clip(1.0 - matrix.sum(axis=0), 0.0, 1.0)])
-        fractional = int(((matrix > 0) & (matrix < 1)).sum())
-        load("osp_birkhoff.cycles").round_by_cycles(matrix, rng.random(fractional))
+        kernels.round_by_cycles(matrix, rng.random(kernels.sweep_dust(matrix)))
         vertex = self.vector(np.ascontiguousarray(matrix[:rows]))
         return vertex if self.is_vertex(vertex) else self.decompose(point).sample(rng)
 
     def _inside(self, point: Array) -> Array:
         """The matrix of a point that is feasible to rounding, moved there if it is off by a little."""
         matrix = self.matrix(point)
-        error = self._violation(matrix)
+        error = load("osp_birkhoff").violation(matrix)
         if error > OUTSIDE:
             raise InvalidInputError(
                 f"The point is outside the convex hull of {self!r}: entries must be ≥ 0, rows sum to 1 and "
@@ -194,12 +193,6 @@ class PlanSpace(ZeroOneSpace):
         if error > FEASIBLE:
             matrix = self.matrix(self.project(point).point)
         return np.maximum(matrix, 0.0)
-
-    def _violation(self, matrix: Array) -> float:
-        rows, columns = self.shape
-        excess = matrix.sum(axis=0) - 1.0
-        columns_off = np.abs(excess).max() if rows == columns else excess.max()
-        return float(max(-matrix.min(), np.abs(matrix.sum(axis=1) - 1.0).max(), columns_off))
 
     def target_loss(self) -> AffineLoss:
         """The fraction of rows in the wrong column."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from osp_core.errors import Array
 
 SNAP = 1e-13
+DUST = 1e-15
 Links = NDArray[np.int32]
 
 
@@ -35,19 +36,11 @@ def round_by_cycles(matrix: Array, uniforms: Array) -> int:
             node = path[length - 1]
             came_from = path[length - 2] if length > 1 else -1
             target = _neighbour(forward, rows, node, came_from)
-            if node < rows and length > 2:
-                # A column that the row before last shares with this one closes a cycle of four.
-                before, j = path[length - 3], forward[0, node + 1, 0]
-                while j > 0 and (rows + j - 1 == came_from or not 0.0 < matrix[before, j - 1] < 1.0):
-                    j = forward[0, node + 1, j]
-                if j > 0:
-                    target = rows + j - 1
-            elif node >= rows and length > 3 and 0.0 < matrix[path[length - 4], node - rows] < 1.0:
-                target = path[length - 4]
             if target < 0:
                 # A lone fractional entry is a whole number up to rounding.
                 if _neighbour(forward, rows, node, -1) >= 0:
-                    _settle(matrix, forward, backward, rows, node, came_from, 0.5)
+                    i, j = (node, came_from - rows) if node < rows else (came_from, node - rows)
+                    _settle(matrix, forward, backward, i, j, 0.5)
                 depth[node] = -1
                 length -= 1
             elif depth[target] < 0:
@@ -56,11 +49,23 @@ def round_by_cycles(matrix: Array, uniforms: Array) -> int:
             else:
                 start = depth[target]
                 path[length] = target
-                _cancel(matrix, forward, backward, path[start : length + 1], uniforms[used])
+                whole = _cancel(matrix, forward, backward, path[start : length + 1], uniforms[used])
                 used += 1
-                for k in range(start + 1, length):
+                # The walk goes on from where its first edge has gone.
+                for k in range(start + whole + 1, length):
                     depth[path[k]] = -1
-                length = start + 1
+                length = start + whole + 1
+
+
+@njit(cache=True)
+def sweep_dust(matrix: Array) -> int:
+    count = 0
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            if matrix[i, j] < DUST:
+                matrix[i, j] = 0.0
+            count += 0.0 < matrix[i, j] < 1.0
+    return count
 
 
 @njit(cache=True)
@@ -176,7 +181,7 @@ def _neighbour(forward: Links, rows: int, node: int, other: int) -> int:
 
 
 @njit(cache=True)
-def _cancel(matrix: Array, forward: Links, backward: Links, cycle: NDArray[np.int64], uniform: float) -> None:
+def _cancel(matrix: Array, forward: Links, backward: Links, cycle: NDArray[np.int64], uniform: float) -> int:
     rows = matrix.shape[0]
     rise, fall = np.inf, np.inf
     for k in range(cycle.size - 1):
@@ -186,23 +191,25 @@ def _cancel(matrix: Array, forward: Links, backward: Links, cycle: NDArray[np.in
         rise, fall = min(rise, up), min(fall, down)
     # Raising the even edges by `rise` with this probability leaves every mean as it was.
     shift = rise if uniform * (rise + fall) < fall else -fall
-    for k in range(cycle.size - 1):
+    first = cycle.size - 2
+    for k in range(cycle.size - 2, -1, -1):
         a, b = cycle[k], cycle[k + 1]
         i, j = (a, b - rows) if a < rows else (b, a - rows)
         matrix[i, j] += shift if k % 2 == 0 else -shift
-    for k in range(cycle.size - 1):
-        _settle(matrix, forward, backward, rows, cycle[k], cycle[k + 1], SNAP)
+        if _settle(matrix, forward, backward, i, j, SNAP):
+            first = k
+    return first
 
 
 @njit(cache=True)
-def _settle(matrix: Array, forward: Links, backward: Links, rows: int, a: int, b: int, tol: float) -> None:
-    i, j = (a, b - rows) if a < rows else (b, a - rows)
+def _settle(matrix: Array, forward: Links, backward: Links, i: int, j: int, tol: float) -> bool:
     entry = matrix[i, j]
     if tol < entry < 1.0 - tol:
-        return
+        return False
     matrix[i, j] = 1.0 if entry > 0.5 else 0.0
     i, j = i + 1, j + 1
     before, after = backward[0, i, j], forward[0, i, j]
     forward[0, i, before], backward[0, i, after] = after, before
     before, after = backward[1, i, j], forward[1, i, j]
     forward[1, before, j], backward[1, after, j] = after, before
+    return True

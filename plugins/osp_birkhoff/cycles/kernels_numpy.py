@@ -8,6 +8,7 @@ import numpy as np
 
 from osp_core.errors import Array
 
+DUST = 1e-15  # entries below this would cost a cycle each
 SNAP = 1e-13  # entries of a cycle this close to 0 or 1 are rounding
 
 
@@ -49,13 +50,6 @@ def round_by_cycles(matrix: Array, uniforms: Array) -> int:
             path, depth = [first], {first: 0}
         node, came_from = path[-1], path[-2] if len(path) > 1 else -1
         target = next((other for other in neighbours[node][:2] if other != came_from), -1)
-        if node < rows and len(path) > 2:
-            # A column that the row before last shares with this one closes a cycle of four.
-            before = entries[path[-3]]
-            shared = (k for k in neighbours[node] if k != came_from and 0.0 < before[k - rows] < 1.0)
-            target = next(shared, target)
-        elif len(path) > 3 and 0.0 < entries[path[-4]][node - rows] < 1.0:
-            target = path[-4]
         if target < 0:
             # A lone fractional entry is a whole number up to rounding.
             if neighbours[node]:
@@ -65,12 +59,19 @@ def round_by_cycles(matrix: Array, uniforms: Array) -> int:
             depth[target] = len(path)
             path.append(target)
         else:
-            cycle = [*path[depth[target] :], target]
-            _cancel(entries, neighbours, rows, cycle, float(uniforms[used]))
+            start = depth[target]
+            whole = _cancel(entries, neighbours, rows, [*path[start:], target], float(uniforms[used]))
             used += 1
-            for passed in cycle[1:-1]:
+            # The walk goes on from where its first edge has gone.
+            for passed in path[start + whole + 1 :]:
                 del depth[passed]
-            del path[depth[target] + 1 :]
+            del path[start + whole + 1 :]
+
+
+def sweep_dust(matrix: Array) -> int:
+    """Drop what is not worth a cycle, in place; return the number of fractional entries that are left."""
+    matrix[matrix < DUST] = 0.0
+    return int(((matrix > 0) & (matrix < 1)).sum())
 
 
 def cancel_squares(matrix: Array, uniforms: Array) -> int:
@@ -120,8 +121,8 @@ def _cancel_square(upper: list[float], lower: list[float], j: int, k: int, unifo
 
 def _cancel(
     entries: list[list[float]], neighbours: list[list[int]], rows: int, cycle: list[int], uniform: float
-) -> None:
-    """Shift mass around a cycle so that one of its entries becomes whole."""
+) -> int:
+    """Shift mass around a cycle so that one of its entries becomes whole; return the first that does."""
     cells = [(a, b - rows) if a < rows else (b, a - rows) for a, b in itertools.pairwise(cycle)]
     even = [entries[i][j] for i, j in cells[::2]]
     odd = [entries[i][j] for i, j in cells[1::2]]
@@ -133,17 +134,18 @@ def _cancel(
         entries[i][j] += shift
     for i, j in cells[1::2]:
         entries[i][j] -= shift
-    for a, b in itertools.pairwise(cycle):
-        _settle(entries, neighbours, rows, a, b, SNAP)
+    settled = [_settle(entries, neighbours, rows, a, b, SNAP) for a, b in itertools.pairwise(cycle)]
+    return settled.index(True)
 
 
 def _settle(
     entries: list[list[float]], neighbours: list[list[int]], rows: int, a: int, b: int, tol: float
-) -> None:
+) -> bool:
     """Fix the entry between nodes a and b, and forget its edge, when it is within `tol` of a whole number."""
     i, j = (a, b - rows) if a < rows else (b, a - rows)
     if tol < entries[i][j] < 1.0 - tol:
-        return
+        return False
     entries[i][j] = 1.0 if entries[i][j] > 0.5 else 0.0
     neighbours[a].remove(b)  # the others stay in order, which keeps cycles short on dense matrices
     neighbours[b].remove(a)
+    return True
