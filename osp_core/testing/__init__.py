@@ -47,6 +47,7 @@ from osp_core.testing.prediction_checks import (
 )
 from osp_core.testing.registered import SpaceExample, learner_factories, space_examples
 from osp_core.testing.report import CheckResult, ConformanceError, NotApplicable, Report
+from osp_core.testing.round_checks import check_round_parts
 from osp_core.testing.sampling_checks import (
     check_blockwise_decoding,
     check_decoding_ratio,
@@ -101,6 +102,7 @@ __all__ = [
     "check_prediction_matches_brute_force",
     "check_project_direction",
     "check_ranges",
+    "check_round_parts",
     "check_sampling_is_reproducible",
     "check_sampling_is_unbiased",
     "check_space",

@@ -13,6 +13,7 @@ from osp_core.testing import (
     loss_checks,
     oracle_checks,
     prediction_checks,
+    round_checks,
     sampling_checks,
 )
 from osp_core.testing.report import Report, examine
@@ -55,6 +56,7 @@ SPACE_CHECKS: tuple[SpaceCheck, ...] = (
     interface_checks.check_many_equals_one,
     interface_checks.check_labels_round_trip,
     interface_checks.check_inputs_are_validated,
+    round_checks.check_round_parts,
 )
 """Every check of a space, in the order of the report."""
 
