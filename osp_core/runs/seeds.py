@@ -81,5 +81,6 @@ def summarize(summaries: Sequence[dict[str, Any]], seeds: Sequence[int]) -> dict
         **{name: float(values.mean()) for name, values in totals.items()},
         "standard_deviation": {name: None if math.isnan(value) else value for name, value in spread.items()},
         "skipped_rows": first["skipped_rows"],
+        "weights_sha256": [summary["weights_sha256"] for summary in summaries],
         "runs": list(summaries),
     }

@@ -140,6 +140,7 @@ def test_several_seeds_are_a_run_each_and_a_summary_with_mean_and_spread(run, tm
     assert "and 3 seeds: mean loss" in result.stdout
     singles = [run(*basic, "--seed", seed, out=f"single-{seed}")[1] for seed in (0, 1, 5)]
     assert summary["seeds"] == [0, 1, 5]
+    assert summary["weights_sha256"] == [single["weights_sha256"] for single in singles]
     for name in ("target_loss", "expected_loss", "surrogate_loss"):
         values = [single[name] for single in singles]
         assert summary[name] == pytest.approx(np.mean(values))
