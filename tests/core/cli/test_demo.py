@@ -24,16 +24,16 @@ def two_spaces(monkeypatch):
 
 
 def test_every_guarantee_holds_on_all_seven_kinds_of_structure(osp_command, tmp_path):
-    result = osp_command("demo", "--rounds", "25", "--seeds", "2", "--json")
+    result = osp_command("demo", "--rounds", "12", "--seeds", "2", "--json")
     assert result.exit_code == 0, result.output
     outcomes = json.loads(result.stdout)
     assert [outcome["space"] for outcome in outcomes] == TITLES
     for outcome in outcomes:
-        assert outcome["rounds"] == 25
+        assert outcome["rounds"] == 12
         assert outcome["seeds"] == 2
         assert outcome["lemma_4"] is True
         assert outcome["regret_bound"] is True
-        assert 0 < outcome["expected_loss"] < 25
+        assert 0 < outcome["expected_loss"] < 12
         assert outcome["regret"] == pytest.approx(outcome["expected_loss"] - outcome["comparator_loss"])
         assert outcome["regret"] <= outcome["bound"]
     page = (tmp_path / "osp-demo.html").read_text(encoding="utf-8")
