@@ -12,7 +12,7 @@ from osp_core.errors import Array
 from osp_core.frank_wolfe.result import Status
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Prediction:
     """A point ŷ of conv(Y) with the Frank–Wolfe gap that certifies it.
 
@@ -35,6 +35,19 @@ class Prediction:
     gap: float = 0.0
     status: Status = Status.EXACT
     lmo_calls: int = 0
+
+    def __init__(
+        self,
+        point: Array,
+        combination: ConvexCombination | None = None,
+        gap: float = 0.0,
+        status: Status = Status.EXACT,
+        lmo_calls: int = 0,
+    ) -> None:
+        # Written out: the generated one takes a fifth of the time of a small projection.
+        own = self.__dict__
+        own["point"], own["combination"], own["gap"] = point, combination, gap
+        own["status"], own["lmo_calls"] = status, lmo_calls
 
 
 @dataclass(frozen=True, eq=False)
