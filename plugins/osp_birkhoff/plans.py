@@ -100,7 +100,7 @@ class PlanSpace(ZeroOneSpace):
         return outputs
 
     def nearest_vertex(self, point: Array) -> Array:
-        """The assignment that collects most of `point`: all have the same mass, so −y costs what 1 − 2y does."""
+        """The assignment that collects most of `point`: with equal mass, −y costs what 1 − 2y does."""
         return self.lmo(-point) if self.norm in (1, 2) else super().nearest_vertex(point)
 
     def nearest_vertex_many(self, points: ArrayLike) -> Array:
