@@ -146,3 +146,49 @@ def test_whole_predictions_agree(scale):
             with kernels.use(choice):
                 points.append(space.predict(theta).point)
         assert np.abs(points[0] - points[1]).max() <= 1e-11
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (4, 4), (3, 5)])
+def test_both_see_the_same_plans_and_violations(shape):
+    rng = np.random.default_rng(0)
+    whole = np.eye(*shape)
+    spoilt = [whole, whole[:, ::-1].copy(), np.zeros(shape), np.ones(shape), 0.5 * whole, 2.0 * whole]
+    repeated = whole.copy()
+    repeated[-1] = whole[0]
+    spoilt += [repeated, whole - 1e-9, whole + 1e-3 * rng.random(shape)]
+    for matrix in spoilt:
+        assert kernels_numba.is_plan(matrix) == kernels_numpy.is_plan(matrix)
+        assert kernels_numba.violation(matrix) == pytest.approx(kernels_numpy.violation(matrix), abs=1e-15)
+    assert kernels_numpy.is_plan(whole)
+
+
+@pytest.mark.parametrize(
+    ("n", "psi"), [(2, osp.NegativeEntropy()), (12, osp.NegativeEntropy()), (12, osp.SquaredNorm())]
+)
+def test_cancelling_squares_leaves_no_square(n, psi):
+    space = osp.make_space("birkhoff", n=n, psi=psi)
+    point = space.predict(np.random.default_rng(n).standard_normal(n * n)).point.reshape(n, n)
+    results = [np.where(point < 1e-15, 0.0, point) for _ in range(2)]
+    uniforms = np.random.default_rng(0).random(n * n)
+    used = [
+        module.cancel_squares(result, uniforms)
+        for module, result in zip((cycles_numba, cycles_numpy), results, strict=True)
+    ]
+    assert used[0] == used[1]
+    assert np.array_equal(*results)
+    assert max(np.abs(results[0].sum(axis=axis) - 1.0).max() for axis in (0, 1)) <= 1e-12
+    fractional = ((results[0] > 0) & (results[0] < 1 - 1e-12)).astype(float)
+    shared = fractional @ fractional.T
+    assert (shared - np.diag(np.diag(shared))).max() <= 1
+
+
+def test_dust_is_swept_and_fractions_are_counted_alike():
+    matrix = np.array([[1e-16, 0.5, 0.5], [1.0, 0.0, 1e-14]])
+    results = [matrix.copy(), matrix.copy()]
+    counts = [
+        module.sweep_dust(result)
+        for module, result in zip((cycles_numba, cycles_numpy), results, strict=True)
+    ]
+    assert counts == [3, 3]
+    assert np.array_equal(*results)
+    assert results[0][0, 0] == 0.0
