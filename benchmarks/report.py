@@ -17,13 +17,13 @@ VERDICT = {True: "met", False: "**missed**", None: ""}
 
 
 def write(family: str, rows: list[Row], facts: list[Fact], form: str) -> str:
-    """Write results/<family>.json and .png; return the Markdown of the family."""
-    RESULTS.mkdir(exist_ok=True)
+    """Write <family>.json and .png; return the Markdown of the family."""
+    results = folder(form)
     document = {**machine(), "form": form, "rows": [_record(row) for row in rows]}
     document["facts"] = [{**vars(fact), "met": fact.met} for fact in facts]
     text = json.dumps(document, indent=1, ensure_ascii=False, default=float)
-    (RESULTS / f"{family}.json").write_text(text + "\n", encoding="utf-8")
-    _plot(rows, RESULTS / f"{family}.png")
+    (results / f"{family}.json").write_text(text + "\n", encoding="utf-8")
+    _plot(rows, results / f"{family}.png")
     parts = [f"## {family}"]
     if rows:
         parts.append("\n".join(_table(rows)))
@@ -33,6 +33,13 @@ def write(family: str, rows: list[Row], facts: list[Fact], form: str) -> str:
     if facts:
         parts.append("\n".join(["| | value | meant | verdict |", "|---|---|---|---|", *map(_fact, facts)]))
     return "\n\n".join(parts)
+
+
+def folder(form: str) -> Path:
+    """Where the results of a form go; those of the short one do not replace the full ones."""
+    results = RESULTS if form == "full" else RESULTS / form
+    results.mkdir(parents=True, exist_ok=True)
+    return results
 
 
 def machine() -> dict[str, Any]:

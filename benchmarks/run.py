@@ -3,7 +3,7 @@
 python benchmarks/run.py [--short | --full] [--only birkhoff] …
 
 The short form takes two minutes, the full one up to thirty. Writes one JSON file and one plot per family and
-a table of everything, summary.md, into benchmarks/results.
+a table of everything, summary.md, into benchmarks/results (the short form: into its folder short).
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ FAMILIES = (
 def main() -> None:
     """Measure the chosen families, print and write their tables."""
     arguments = _arguments()
+    form = "short" if arguments.short else "full"
     texts, missed = [], []
     begin = time.perf_counter()
     for family in arguments.only or FAMILIES:
@@ -49,7 +50,7 @@ def main() -> None:
             note = "" if row.timings[0].seconds else f" — {row.timings[0].note}"
             print(f"{family}: {row.primitive} {row.size}: {row.ratio() or 0:.2f}×{note}", file=sys.stderr)
         facts = list(module.facts(rows, arguments.short)) if hasattr(module, "facts") else []
-        texts.append(report.write(family, rows, facts, "short" if arguments.short else "full"))
+        texts.append(report.write(family, rows, facts, form))
         missed += [f"{row.primitive} {row.size}: {row.ratio() or 0:.2f}×" for row in rows if row.met is False]
         missed += [f"{fact.name}: {fact.value:.4g} {fact.unit}" for fact in facts if fact.met is False]
         print(f"\n{texts[-1]}\n", flush=True)
@@ -59,19 +60,19 @@ def main() -> None:
     )
     print(verdict)
     if not arguments.only:
-        _write_summary(texts, verdict, arguments.short, minutes)
+        _write_summary(texts, verdict, form, minutes)
 
 
-def _write_summary(texts: list[str], verdict: str, short: bool, minutes: float) -> None:
+def _write_summary(texts: list[str], verdict: str, form: str, minutes: float) -> None:
     about = report.machine()
     head = (
-        f"# Benchmark, {'short' if short else 'full'} form\n\n"
+        f"# Benchmark, {form} form\n\n"
         f"Python {about['python']} on {about['processor']}, {about['cores']} cores shared with other work, "
         f"one thread, {about['kernels']} kernels, {minutes:.0f} minutes. Times: {about['clock']}; quartiles "
         "and the largest error of the answers in brackets. A ratio says how many times faster we are.\n\n"
         f"{verdict}\n\n"
     )
-    (report.RESULTS / "summary.md").write_text(head + "\n\n".join(texts) + "\n", encoding="utf-8")
+    (report.folder(form) / "summary.md").write_text(head + "\n\n".join(texts) + "\n", encoding="utf-8")
 
 
 def _arguments() -> argparse.Namespace:
