@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +19,7 @@ from osp_core.rounds import Assessment, Instance, Play, Round
 from osp_core.spaces import OutputSpace
 from osp_core.targets import AffineLoss, RoundLoss
 from osp_core.trace import FIELDS
+from osp_core.turns import in_turn
 
 if TYPE_CHECKING:
     from osp_core.fused.predictor import FusedRounds
@@ -93,9 +95,16 @@ class OnlinePredictor:
         self._total_gap = 0.0
         self._certified = True
         self._compiled: FusedRounds | Literal[False] | None = False  # False: not asked for yet
+        self._turn = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_compiled": False}  # copies make their own
+        with self._turn:
+            state = {**self.__dict__, "_compiled": False}  # copies make their own
+        del state["_turn"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _turn=threading.RLock())
 
     @property
     def compiled(self) -> FusedRounds | None:
@@ -115,6 +124,7 @@ class OnlinePredictor:
         """Return the label of the vertex nearest to ŷ: deterministic, changes nothing."""
         return self.space.at(context).to_label(self.predict_vertex(x, context=context))
 
+    @in_turn
     def predict_vertex(self, x: Any, *, context: Any = None) -> Array:
         """Return the vertex nearest to ŷ: what `predict` names."""
         if context is None and self.compiled is not None:
@@ -125,17 +135,20 @@ class OnlinePredictor:
         _, theta = self._scores(x, space)
         return space.nearest_vertex(space.predict(theta).point)
 
+    @in_turn
     def law(self, x: Any, *, context: Any = None) -> Law:
         """Return the distribution that `play` would draw from: what an adaptive adversary may look at."""
         instance = self._instance(context)
         return self._law(instance, self._scores(x, instance.space)[1])
 
+    @in_turn
     def play(self, x: Any, *, context: Any = None) -> Play:
         """Play a random output for x; its feedback goes to `learn`, now or later."""
         instance = self._instance(context)
         read, theta = self._scores(x, instance.space)
         return self._commit_play(instance, read, theta, self._law(instance, theta))
 
+    @in_turn
     def learn_many(self, X: Any, Y: Sequence[Any]) -> Array:
         """Step through rounds in compiled code; return their part of the trace.
 
@@ -158,6 +171,7 @@ class OnlinePredictor:
         self._plays += len(table)
         return table
 
+    @in_turn
     def learn(self, play: Play, y: Any) -> Round:
         """Learn from the true output (a vertex or a label) of an earlier play."""
         if play.number not in self._waiting:
@@ -172,6 +186,7 @@ class OnlinePredictor:
         seen = self._assess(play.instance, play.x, play.theta, play.law, truth, round_loss)
         return self._commit_learning(play, truth, seen, round_loss(play.vertex))
 
+    @in_turn
     def step(self, x: Any, y: Any, *, context: Any = None) -> Round:
         """Play for x, then learn from y. If anything is wrong with either, nothing changes.
 
@@ -191,6 +206,7 @@ class OnlinePredictor:
         play = self._commit_play(instance, read, theta, law)
         return self._commit_learning(play, truth, seen, round_loss(play.vertex))
 
+    @in_turn
     def state(self) -> dict[str, Any]:
         """Everything that later rounds depend on, as arrays and JSON values."""
         return {
@@ -202,6 +218,7 @@ class OnlinePredictor:
             "certified": self._certified,
         }
 
+    @in_turn
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Continue from what `state` returned; plays that waited for feedback are forgotten."""
         rng = np.random.default_rng()
@@ -211,6 +228,7 @@ class OnlinePredictor:
         self._plays, self._delay = int(state["plays"]), int(state["delay"])
         self._total_gap, self._certified = float(state["total_gap"]), bool(state["certified"])
 
+    @in_turn
     def save(
         self, path: Any, *, extra: Mapping[str, Any] | None = None, forget_waiting: bool = False
     ) -> None:
