@@ -305,7 +305,8 @@ class OnlinePredictor:
             )
         bound = kinds[kind]()
         if bound is None:
-            raise GuaranteeError(f"No theorem of kind {kind!r} is known for {learner!r}; use OGD().")
+            better = "PolyakOGD(diameter=…)" if kind == "nonstationary" else "OGD()"
+            raise GuaranteeError(f"No theorem of kind {kind!r} is known for {learner!r}; use {better}.")
         return bound
 
     def _instance(self, context: Any) -> Instance:

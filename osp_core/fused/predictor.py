@@ -198,22 +198,28 @@ class FusedRounds:
 
     def _encode(self, Y: Sequence[Any]) -> tuple[Any, Revealed]:
         """Number the outputs of a chunk, up to the first bad one, with a table of what they reveal."""
+        labels, index = Y, np.arange(len(Y))
+        if isinstance(Y, np.ndarray) and Y.ndim == 1:
+            if Y.dtype.kind in "iuU":
+                labels, index = np.unique(Y, return_inverse=True)
+            labels = labels.tolist()  # numbers and words of Python, as they would come one by one
         numbers: dict[int, int] = {}
         revealed: list[Revealed] = []
-        index = np.empty(len(Y), dtype=np.int64)
-        for t, y in enumerate(Y.tolist() if isinstance(Y, np.ndarray) and Y.ndim == 1 else Y):
+        code = np.full(len(labels), -1)
+        for k, y in enumerate(labels):
             try:
                 told = self.reveal(y)
             except OspError:
                 told = None
-            if told is None:
-                index = index[:t]
-                break
-            # What is remembered is one object per label, and the list keeps the others alive.
-            k = numbers.setdefault(id(told), len(revealed))
-            if k == len(revealed):
-                revealed.append(told)
-            index[t] = k
+            if told is not None:
+                # What is remembered is one object per label, and the list keeps the others alive.
+                code[k] = numbers.setdefault(id(told), len(revealed))
+                if code[k] == len(revealed):
+                    revealed.append(told)
+            elif len(labels) == len(Y):
+                break  # nothing after a bad round is looked at
+        index = code[index]
+        index = index[: np.argmax(index < 0)] if (index < 0).any() else index
         if not revealed:
             return index[:0], (np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
         truths, costs, constants = (np.concatenate(column) for column in zip(*revealed, strict=True))
