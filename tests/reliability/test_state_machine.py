@@ -20,6 +20,7 @@ SPACES = {
     "permutahedron": {"d": 3},
     "k_subsets": {"d": 4, "k": 2},
     "birkhoff": {"n": 2},
+    "graphic_matroid": {"edges": [("a", "b"), ("b", "c"), ("a", "c"), ("c", "d"), ("a", "d")]},
 }
 LEARNERS = {
     "ogd": {},
@@ -69,7 +70,8 @@ class AnyOrder(RuleBasedStateMachine):
         self.predictor, self.twin = make(), make()
         self.space = self.predictor.space
         self.folder = tempfile.TemporaryDirectory()
-        self.generation = self.rounds = self.waiting = 0
+        self.generation = self.rounds = 0
+        self.open = {}
 
     def teardown(self):
         if hasattr(self, "folder"):
@@ -80,25 +82,36 @@ class AnyOrder(RuleBasedStateMachine):
         mine, other = self.predictor.play(x), self.twin.play(x)
         assert mine.vertex.tobytes() == other.vertex.tobytes()
         assert self.space.is_vertex(mine.vertex)
-        self.waiting += 1
+        self.open[mine.number] = (mine, other)
         return self.generation, mine, other
 
     @rule(play=consumes(plays), which=st.integers(0, 10**6))
     def learn_late(self, play, which):
-        generation, mine, other = play
-        y = self.output(which)
-        if generation != self.generation:
-            self.refused(lambda: self.predictor.learn(mine, y))
-            return
-        self.same(self.predictor.learn(mine, y), self.twin.learn(other, y))
-        self.waiting -= 1
-        self.refused(lambda: self.predictor.learn(mine, y))  # not twice
+        generation, mine, _ = play
+        if generation == self.generation and mine.number in self.open:
+            self.learn(mine.number, which)
+        self.refused(lambda: self.predictor.learn(mine, self.output(which)))  # not twice, not after loading
 
-    @rule(x=INPUTS, which=st.integers(0, 10**6), as_label=st.booleans())
-    def step(self, x, which, as_label):
-        y = self.output(which)
-        given = self.space.to_label(y) if as_label else y
-        self.same(self.predictor.step(x, given), self.twin.step(x, y))
+    @rule(
+        xs=st.lists(INPUTS, min_size=2, max_size=4),
+        draw=st.randoms(use_true_random=False),
+        left=st.integers(0, 1),
+    )
+    def disorder(self, xs, draw, left):
+        """Several plays, whose feedback comes in any order, or not yet."""
+        for x in xs:
+            self.play(x)
+        numbers = sorted(self.open)
+        draw.shuffle(numbers)
+        for number in numbers[left:]:
+            self.learn(number, draw.randrange(10**6))
+
+    @rule(xs=st.lists(INPUTS, min_size=1, max_size=4), which=st.integers(0, 10**6), as_label=st.booleans())
+    def steps(self, xs, which, as_label):
+        for number, x in enumerate(xs):
+            y = self.output(which + number)
+            given = self.space.to_label(y) if as_label else y
+            self.same(self.predictor.step(x, given), self.twin.step(x, y))
 
     @rule(x=INPUTS)
     def look(self, x):
@@ -107,38 +120,32 @@ class AnyOrder(RuleBasedStateMachine):
         assert self.predictor.law(x).mean.tobytes() == self.twin.law(x).mean.tobytes()
         assert str(self.predictor.state()) == before
 
-    @rule(x=BAD_INPUTS, which=st.integers(0, 10**6))
-    def bad_input(self, x, which):
+    @rule(x=INPUTS, bad_x=BAD_INPUTS, bad_y=BAD_OUTPUTS, which=st.integers(0, 10**6))
+    def mistreat(self, x, bad_x, bad_y, which):
         for act in (self.predictor.play, self.predictor.predict, self.predictor.law):
-            self.refused(lambda act=act: act(x))
-        self.refused(lambda: self.predictor.step(x, self.output(which)))
-
-    @rule(x=INPUTS, y=BAD_OUTPUTS)
-    def bad_output(self, x, y):
-        self.refused(lambda: self.predictor.step(x, y))
-
-    @rule(play=plays, y=BAD_OUTPUTS)
-    def bad_feedback(self, play, y):
-        self.refused(lambda: self.predictor.learn(play[1], y))
+            self.refused(lambda act=act: act(bad_x))
+        self.refused(lambda: self.predictor.step(bad_x, self.output(which)))
+        self.refused(lambda: self.predictor.step(x, bad_y))
+        for mine, _ in self.open.values():
+            self.refused(lambda mine=mine: self.predictor.learn(mine, bad_y))
 
     @rule()
     def save_and_load(self):
         path = Path(self.folder.name) / "run.ckpt"
-        if self.waiting:
+        if self.open:
             self.refused(lambda: self.predictor.save(path))
-            return
+            for number in sorted(self.open, reverse=True):
+                self.learn(number, number)
         self.predictor.save(path)
-        self.predictor = osp.OnlinePredictor.load(path)
-        self.space, self.generation = self.predictor.space, self.generation + 1
+        self.go_on_with(osp.OnlinePredictor.load(path))
 
     @rule()
     def forget(self):
         """Whoever saves in spite of waiting plays loses them, and nothing else."""
         path = Path(self.folder.name) / "run.ckpt"
         self.predictor.save(path, forget_waiting=True)
-        self.predictor = osp.OnlinePredictor.load(path)
-        self.twin.load_state(self.twin.state())
-        self.space, self.generation, self.waiting = self.predictor.space, self.generation + 1, 0
+        self.go_on_with(osp.OnlinePredictor.load(path))
+        self.twin._waiting.clear()
 
     @rule(at=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
     def damage(self, at, bit):
@@ -160,9 +167,9 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule()
     def go_on_as_a_copy(self):
-        if not self.waiting:
-            self.predictor = copy.deepcopy(self.predictor)
-            self.space, self.generation = self.predictor.space, self.generation + 1
+        self.predictor = copy.deepcopy(self.predictor)
+        self.space = self.predictor.space
+        self.open = {number: (copy.deepcopy(one), other) for number, (one, other) in self.open.items()}
 
     @invariant()
     def both_are_the_same(self):
@@ -172,6 +179,15 @@ class AnyOrder(RuleBasedStateMachine):
         assert self.predictor.summary() == self.twin.summary()
         assert self.predictor.average_weights.tobytes() == self.twin.average_weights.tobytes()
         assert self.predictor.learner.rounds == self.rounds
+
+    def learn(self, number, which):
+        mine, other = self.open.pop(number)
+        y = self.output(which)
+        self.same(self.predictor.learn(mine, y), self.twin.learn(other, y))
+
+    def go_on_with(self, predictor):
+        self.predictor, self.space, self.open = predictor, predictor.space, {}
+        self.generation += 1
 
     def output(self, which):
         return self.space.lmo(np.random.default_rng(which).standard_normal(self.space.dim))
@@ -192,7 +208,7 @@ class AnyOrder(RuleBasedStateMachine):
 QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 TestAnyOrder = AnyOrder.TestCase
 TestAnyOrder.settings = settings(
-    max_examples=40, stateful_step_count=30, derandomize=True, deadline=None, suppress_health_check=QUIET
+    max_examples=60, stateful_step_count=30, derandomize=True, deadline=None, suppress_health_check=QUIET
 )
 
 
