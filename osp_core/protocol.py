@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["OnlinePredictor", "Play", "Round", "run"]
 
+PLAYS = 0x706C6179  # sets the numbers for plays apart from all others made of the same seed
+
 
 class OnlinePredictor:
     """Learns and plays, round by round.
@@ -402,7 +404,11 @@ def _no_worse(gap: SurrogateGap, reference: SurrogateGap) -> bool:
 
 
 def _generator(seed: int | None) -> np.random.Generator:
+    """A generator whose numbers are not those of ``default_rng(seed)``.
+
+    A stream is often made with the same seed as its predictor, and plays must be independent of the stream.
+    """
     try:
-        return np.random.default_rng(seed)
+        return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(PLAYS,)))
     except (TypeError, ValueError) as error:
         raise InvalidInputError(f"seed must be a non-negative whole number or None, got {seed!r}.") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,16 +27,17 @@ def whole_file(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
     temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+        # Not mkstemp: that makes files for the owner's eyes only, whatever the umask says.
+        name = target.parent / f".{target.name}.{secrets.token_hex(4)}.tmp"
+        handle, temporary = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666), name
         with os.fdopen(handle, mode, **text) as file:  # type: ignore[call-overload]
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
     except BaseException as error:
         if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise InvalidInputError(f"{target} cannot be written: {error.strerror or error}.") from error
         raise
@@ -55,10 +56,3 @@ def make_directory(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidInputError(f"{directory} cannot be made: {error.strerror}.") from error
-
-
-def _umask() -> int:
-    # Only setting it tells what it was; temporary files are private, results are not.
-    before = os.umask(0o077)
-    os.umask(before)
-    return before
