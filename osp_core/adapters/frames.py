@@ -102,7 +102,8 @@ def make_frame(library: str, columns: Mapping[str, Any], *, like: Any = None) ->
         module = importlib.import_module(library)
     except ImportError as error:
         raise MissingDependencyError(
-            f"Frames of {library} need {library}, which no extra brings: pip install {library}."
+            f"Frames of {library} need {library}: pip install {library}, which also comes with "
+            "'online-structured-prediction[all]'."
         ) from error
     data = {name: values.tolist() if values.dtype == object else values for name, values in columns.items()}
     if library == "pandas":

@@ -119,7 +119,8 @@ class ParquetTable(Table):
             import pyarrow.parquet
         except ImportError:
             raise MissingDependencyError(
-                "Parquet files need pyarrow, which no extra brings: pip install pyarrow."
+                "Parquet files need pyarrow: pip install pyarrow, which also comes with "
+                "'online-structured-prediction[all]'."
             ) from None
         try:
             return pyarrow.parquet.ParquetFile(self.path)

@@ -26,6 +26,9 @@ OPTIONAL = {
     "joblib",
     "dask",
     "distributed",
+    "pandas",
+    "polars",
+    "pyarrow",
 }
 TOOLS = {"pytest", "hypothesis", "pytest-xdist", "mkdocs-material", "mkdocstrings"}
 BUILD = {"hatchling"}
