@@ -345,11 +345,11 @@ MEASURES = {
 }
 
 READING = """\
-How to read it: among models that learn online, ours are the most accurate or level on digits, ImageSegments, Yeast and
-the ordinal sets. `LogisticAT` is no online model, it is fitted anew to all rows so far, and is a little ahead on three
-of the four ordinal sets. On FEBRL the plain sum of similarities is hard to beat: names that are alike mostly belong
-together, and 500 rounds are few to learn more; of the two that learn, ours is ahead. `osp.run` learns what
-`OnlinePredictor.step` learns, bit for bit, in compiled code."""
+How to read it: among models that learn online, ours are the most accurate or level on digits,
+ImageSegments, Yeast and the ordinal sets. `LogisticAT` is no online model, it is fitted anew to all rows so
+far, and is a little ahead on three of the four ordinal sets. On FEBRL the plain sum of similarities is hard
+to beat: names that are alike mostly belong together, and 500 rounds are few to learn more; of the two that
+learn, ours is ahead. `osp.run` learns what `OnlinePredictor.step` learns, bit for bit, in compiled code."""
 
 
 def write(entries: Sequence[Entry]) -> None:
