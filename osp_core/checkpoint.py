@@ -18,7 +18,6 @@ import json
 import math
 import os
 import struct
-import tempfile
 import tokenize
 import zipfile
 from collections.abc import Mapping
@@ -27,7 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.errors import Array, OspError
+from osp_core.errors import Array, InvalidInputError, OspError
+from osp_core.files import whole_file
 
 SCHEMA = 1
 _DTYPES = {"float64": "<f8", "int64": "<i8", "bool": "|b1"}
@@ -75,18 +75,14 @@ def write_checkpoint(
         When the header or an array cannot be stored, or the disk is full or read-only; what was at `path`
         is then untouched.
     """
-    target = Path(path)
     contents = {name: _encode(name, array) for name, array in arrays.items()}
     described = {name: description for name, (description, _) in contents.items()}
     members = {"header.json": _seal({"schema": SCHEMA, **header, "arrays": described})}
     members |= {f"{name}.npy": data for name, (_, data) in contents.items()}
     try:
-        _replace(target, members)
-    except OSError as error:
-        raise CheckpointError(
-            f"{os.fspath(path)!r} cannot be written: {error.strerror or error}. What was there before is "
-            "untouched."
-        ) from error
+        _write(Path(path), members)
+    except InvalidInputError as error:
+        raise CheckpointError(f"{error} What was there before is untouched.") from error.__cause__
 
 
 def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -117,20 +113,6 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[
     return header, arrays
 
 
-def sync_directory(directory: Path) -> None:
-    """Make what was created or renamed in a directory durable, where the system can."""
-    try:
-        handle = os.open(directory, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass
-    finally:
-        os.close(handle)
-
-
 def _check_directory_size(path: str | os.PathLike[str], size: int) -> None:
     """Refuse an archive with so many members that merely listing them would take long."""
     with open(path, "rb") as file:
@@ -142,21 +124,11 @@ def _check_directory_size(path: str | os.PathLike[str], size: int) -> None:
         raise CheckpointError(f"it has {members} members")
 
 
-def _replace(target: Path, members: Mapping[str, bytes]) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                for name, data in members.items():
-                    # A fixed date: equal states give equal files, whatever the clock says.
-                    archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    sync_directory(target.parent)
+def _write(target: Path, members: Mapping[str, bytes]) -> None:
+    with whole_file(target, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in members.items():
+            # A fixed date: equal states give equal files, whatever the clock says.
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data)
 
 
 def _encode(name: str, array: Array) -> tuple[dict[str, Any], bytes]:

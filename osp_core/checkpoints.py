@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import time
@@ -84,7 +85,8 @@ class Checkpoints:
         # What a killed process was writing; the file that counts has another name.
         unfinished = self.directory.glob(".round-*.ckpt.*.tmp")
         for stale in [*self.paths()[self.keep :], *unfinished]:
-            stale.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # the new one is saved, which is what counts
+                stale.unlink()
 
 
 def newest_first(directory: Path) -> list[Path]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from osp_core.errors import Array
+from osp_core.files import whole_file
 
 if TYPE_CHECKING:
     from osp_core.comparator import Comparator
@@ -79,9 +80,8 @@ class Trace:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the columns as a numpy archive, whole or not at all."""
-        temporary = f"{os.fspath(path)}.new.npz"
-        np.savez_compressed(temporary, **{name: getattr(self, name) for name in FIELDS})
-        os.replace(temporary, path)
+        with whole_file(path, "wb") as file:
+            np.savez_compressed(file, **{name: getattr(self, name) for name in FIELDS})
 
     def summary(self) -> dict[str, float]:
         """Totals over the rounds."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
-from osp_core.errors import InvalidInputError
+from osp_core import files
+from osp_core.files import make_directory, whole_file
 from osp_core.report.document import Report
 
 _METADATA = {"svg": {"Date": None}}  # the same figure is the same file
@@ -16,11 +16,8 @@ _METADATA = {"svg": {"Date": None}}  # the same figure is the same file
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
     """Replace a text file whole, making its directory where there is none."""
     target = Path(path)
-    with _told(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_name(f".{target.name}.new")
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, target)
+    make_directory(target.parent)
+    files.write_text(target, text)
     return target
 
 
@@ -38,21 +35,11 @@ def save_figures(
     folder = Path(directory)
     drawn = [(name, matplotlib_figure(figure)) for name, figure in report.figures()]
     written = []
-    with _told(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, picture in drawn:
-            for ending in formats:
-                target, temporary = folder / f"{name}.{ending}", folder / f".{name}.new.{ending}"
-                picture.savefig(temporary, format=ending, metadata=_METADATA.get(ending))
-                os.replace(temporary, target)
-                written.append(target)
+    make_directory(folder)
+    for name, picture in drawn:
+        for ending in formats:
+            target = folder / f"{name}.{ending}"
+            with whole_file(target, "wb") as file:
+                picture.savefig(file, format=ending, metadata=_METADATA.get(ending))
+            written.append(target)
     return written
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """Say in one line what could not be written."""
-    try:
-        yield
-    except OSError as error:
-        raise InvalidInputError(f"{path} cannot be written: {error.strerror or error}.") from error

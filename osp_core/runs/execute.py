@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -18,6 +19,7 @@ import numpy as np
 
 from osp_core.checkpoints import Checkpoints
 from osp_core.errors import InvalidInputError, OspError
+from osp_core.files import make_directory, write_text
 from osp_core.protocol import OnlinePredictor
 from osp_core.rounds import Round
 from osp_core.runs.config import RunConfig
@@ -26,7 +28,6 @@ from osp_core.runs.interrupts import Interrupts
 from osp_core.runs.prepare import Prepared, prepare
 from osp_core.runs.progress_table import ProgressTable
 from osp_core.runs.trace_file import TraceFile
-from osp_core.runs.writing import make_directory, write_text
 from osp_core.trace import Trace
 
 SUMMARY, TRACE = "summary.json", "trace.npz"
@@ -94,7 +95,9 @@ def execute(
         try:
             finished = _loop(prepared, predictor, trace, checkpoints, interrupts, watch)
         except OspError:
-            save(predictor, trace, checkpoints, prepared)  # the round that failed has changed nothing
+            # The round that failed has changed nothing; a disk that is full has been reported already.
+            with contextlib.suppress(OspError):
+                save(predictor, trace, checkpoints, prepared)
             raise
         seconds = time.monotonic() - started
         save(predictor, trace, checkpoints, prepared)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from osp_core.errors import InvalidInputError, MissingDependencyError
+from osp_core.files import whole_file
 from osp_core.runs.labels import plain_label, write_label
-from osp_core.runs.writing import whole_file
 
 PIECE = 1024  # rows in memory at a time
 
@@ -67,7 +67,8 @@ def _write_parquet(file: IO[Any], rows: Iterable[Mapping[str, Any]], path: Path)
         import pyarrow.parquet
     except ImportError:
         raise MissingDependencyError(
-            "Parquet files need pyarrow, which no extra brings: pip install pyarrow."
+            "Parquet files need pyarrow: pip install pyarrow, which also comes with "
+            "'online-structured-prediction[all]'."
         ) from None
     writer, count, piece = None, 0, []
     try:

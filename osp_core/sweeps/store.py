@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from osp_core.errors import MissingDependencyError, OspError
+from osp_core.files import lock, sync_directory, whole_file
 from osp_core.sweeps.task import SCHEMA
 
 NAME = "results.jsonl"
@@ -40,8 +41,11 @@ class Store:
         except OSError as error:
             raise StoreError(f"{self.path} cannot be opened: {error.strerror}.") from error
         try:
-            _lock(self._file, self.path)
-            _sync_directory(directory)
+            if not lock(self._file):
+                raise StoreError(
+                    f"{self.path} is in use by another sweep; wait for it, or choose another store."
+                )
+            sync_directory(directory)
             self._read(warn)
         except BaseException:
             os.close(self._file)
@@ -112,10 +116,8 @@ def write_parquet(rows: Iterable[Mapping[str, Any]], path: str | os.PathLike[str
     flat = [_flat(row) for row in rows]
     columns = list(dict.fromkeys(name for row in flat for name in row))
     table = pyarrow.table({name: [row.get(name) for row in flat] for name in columns})
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.new")
-    pyarrow.parquet.write_table(table, temporary)
-    os.replace(temporary, target)
+    with whole_file(path, "wb") as file:
+        pyarrow.parquet.write_table(table, file)
 
 
 def _row(line: bytes) -> dict[str, Any]:
@@ -151,29 +153,3 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _cell(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
-
-
-def _lock(file: int, path: Path) -> None:
-    """Keep a second sweep out; the system opens the lock when this process ends, however it does."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise StoreError(
-            f"{path} is in use by another sweep; wait for it, or choose another store."
-        ) from None
-    except OSError:  # some network file systems have no locks
-        return
-
-
-def _sync_directory(directory: Path) -> None:
-    """Make the name of a new file durable, where the system can."""
-    with contextlib.suppress(OSError):
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

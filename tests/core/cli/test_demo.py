@@ -106,7 +106,7 @@ def test_a_report_that_cannot_be_written_is_one_line(osp_command, two_spaces, tm
     (tmp_path / "file").write_text("in the way")
     result = osp_command("demo", "--rounds", "3", "--seeds", "1", "--out", "file/page.html")
     assert result.exit_code == 2
-    assert "cannot be written" in result.stderr
+    assert "cannot be made" in result.stderr
     assert "Traceback" not in result.output
 
 

@@ -108,7 +108,7 @@ def test_a_report_replaces_the_old_one_whole(tmp_path, evidence):
 def test_a_place_that_cannot_be_written_is_one_clear_error(tmp_path, evidence):
     (tmp_path / "file").write_text("in the way")
     report = demo_report([Subject("one", "", (evidence(rounds=5),))])
-    with pytest.raises(osp.OspError, match="cannot be written"):
+    with pytest.raises(osp.OspError, match="cannot be made: File exists"):
         write_report(report, tmp_path / "file" / "report.html")
 
 

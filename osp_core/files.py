@@ -1,19 +1,18 @@
-"""Files that are there whole, or not at all."""
+"""Files that are there whole, or not at all, and belong to one process at a time."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from osp_core.checkpoint import sync_directory
 from osp_core.errors import InvalidInputError
 
 
-@contextmanager
+@contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
     """Open a file that replaces `path` when all of it is on disk; after an error `path` is as it was.
 
@@ -56,3 +55,31 @@ def make_directory(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidInputError(f"{directory} cannot be made: {error.strerror}.") from error
+
+
+def sync_directory(directory: Path) -> None:
+    """Make what was created or renamed in a directory durable, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def lock(file: int) -> bool:
+    """Lock an open file until it is closed; False when another process has it.
+
+    The system opens the lock when the process ends, however it does.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # some network file systems have no locks
+        return True
+    return True
