@@ -161,7 +161,7 @@ def command(
         summary = results[0].summary
     if figures or not no_report:
         if progress:
-            click.echo("writing the report …", err=True)
+            click.echo("fitting the best model in hindsight and writing the report …", err=True)
         write_run_report(out, *results, figures=figures)
     if as_json:
         click.echo(json.dumps(summary, indent=2))

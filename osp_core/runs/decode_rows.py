@@ -152,14 +152,18 @@ class _Lines(Table):
         try:
             values = json.loads(text if text.startswith(("[", "{")) else f"[{text}]")
         except (ValueError, RecursionError):
-            raise self.error(line, f"expected {self._width} numbers, got {shown(text)}.") from None
+            raise self.error(
+                line, f"expected {self._width} numbers separated by commas, got {shown(text)}."
+            ) from None
         cells = values if isinstance(values, dict) else {}
         if isinstance(values, dict):
             values = values["x"] if isinstance(values.get("x"), list) else self._by_name(line, values)
         try:
             vector = np.array(values, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise self.error(line, f"expected {self._width} numbers, got {shown(text)}.") from None
+            raise self.error(
+                line, f"expected {self._width} numbers separated by commas, got {shown(text)}."
+            ) from None
         if vector.ndim != 1 or vector.size != self._width:
             raise self.error(line, f"expected {self._width} numbers, got {vector.size}.")
         if not (np.abs(vector) <= LARGEST).all():

@@ -106,7 +106,8 @@ class Table(ABC):
         asked = [wanted.label] if wanted.label is not None else []
         for name in (*asked, *(wanted.features or ()), *wanted.drop):
             if name not in names:
-                raise self.error(line, f"there is no column {name!r}; the columns are {listed(names)}.")
+                hint = " Name that of the labels with --label." if name == wanted.label == "label" else ""
+                raise self.error(line, f"there is no column {name!r}; the columns are {listed(names)}.{hint}")
         left_out = {wanted.label, *wanted.drop}
         self.names = list(names)
         self.columns = [n for n in (wanted.features or names) if n not in left_out]
