@@ -18,6 +18,8 @@ from osp_core.cli.tables import show_table
 if TYPE_CHECKING:
     from osp_core.experiments import ExperimentResult
 
+MOST_ROWS = 60  # in a table for the eye
+
 EXAMPLES = """
 \b
 Examples:
@@ -104,8 +106,13 @@ def _document(result: ExperimentResult, seconds: float, written: Sequence[Path])
 
 
 def _show(result: ExperimentResult, written: Sequence[Path]) -> None:
-    rows = [[_cell(row.get(column, "")) for column in result.columns] for row in result.rows]
+    # A curve has hundreds of points: enough of them to see its course, and all that fail.
+    step = -(-len(result.rows) // MOST_ROWS)
+    shown = [row for i, row in enumerate(result.rows) if i % step == 0 or not row.get("holds", True)]
+    rows = [[_cell(row.get(column, "")) for column in result.columns] for row in shown]
     show_table(result.title, result.columns, rows)
+    if len(shown) < len(result.rows):
+        click.echo(f"\n{len(shown)} of {len(result.rows)} rows; --json and the files of --out have all.")
     if any("holds" in row for row in result.rows):
         click.echo("\nEvery inequality held." if result.holds else "\nAN INEQUALITY DID NOT HOLD.")
     for path in written:

@@ -192,6 +192,8 @@ def _settings(config: Path | None, out: Path, resume: bool, options: dict[str, A
         values["seeds"] = parse_seeds(values["seeds"])
     if config is None and resume and "space" not in values and (out / "run.toml").exists():
         config = out / "run.toml"
+    if config is None and resume and not {"space", "data", "stream"} & set(values):
+        raise InvalidInputError(f"There is no run in {out} to resume; start one with --space and --data.")
     if "data" in values:  # from where the command is given, not from where the run file is
         values["data"] = str(values["data"] if config is None else values["data"].absolute())
     if config is None:

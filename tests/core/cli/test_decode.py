@@ -176,7 +176,11 @@ def test_an_error_in_the_middle_leaves_the_old_file_and_nothing_else(osp_command
     ("arguments", "text", "message"),
     [
         (["--space", "simplex", "-p", "d=3"], "1,2\n", "standard input:1: expected 3 numbers, got 2."),
-        (["--space", "simplex", "-p", "d=2"], "1,x\n", "standard input:1: expected 2 numbers separated by commas, got '1,x'."),
+        (
+            ["--space", "simplex", "-p", "d=2"],
+            "1,x\n",
+            "standard input:1: expected 2 numbers separated by commas, got '1,x'.",
+        ),
         (["--space", "simplex", "-p", "d=2"], "1,2\n1,NaN\n", "standard input:2: expected finite numbers"),
         (["--space", "simplex", "-p", "d=2"], '{"a": 1}\n', "standard input:1: expected a list of 2 numbers"),
         (["--space", "simplex", "-p", "d=2"], "[[1], [2]]\n", "standard input:1: expected 2 numbers"),

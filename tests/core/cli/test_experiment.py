@@ -43,6 +43,16 @@ def test_a_table_is_printed_and_written(osp_command, tmp_path, one_run):
     assert str(tmp_path / "new" / "tightness.csv") in result.stdout
 
 
+def test_a_long_table_is_thinned_out_but_what_fails_is_shown(osp_command, monkeypatch, one_run):
+    rows = [{**one_run.rows[0], "constant": float(i), "holds": i != 251} for i in range(300)]
+    long = dataclasses.replace(one_run, rows=tuple(rows))
+    monkeypatch.setattr(experiments, "run", lambda name, **options: long)
+    printed = osp_command("experiment", "tightness").stdout
+    assert "61 of 300 rows" in printed
+    assert printed.count("NO") == 1 + printed.count("DID NOT")
+    assert len(json.loads(osp_command("experiment", "tightness", "--json").stdout)["rows"]) == 300
+
+
 def test_json_is_strict_and_repeatable(osp_command):
     def refuse(constant):
         raise AssertionError(constant)

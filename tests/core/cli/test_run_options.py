@@ -236,6 +236,13 @@ def test_resuming_needs_nothing_but_the_directory(run, table):
     assert more["weights_sha256"] == straight["weights_sha256"]
 
 
+def test_resuming_where_nothing_was_run_says_so(run, tmp_path):
+    result, _ = run("--resume")
+    assert result.exit_code == 2
+    assert "There is no run in" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("setting", ['out = "../elsewhere"', 'output = "x"', 'outt = "x"'])
 def test_a_run_file_cannot_say_where_results_go(run, tmp_path, setting):
     (tmp_path / "run.toml").write_text(f'space = "simplex"\nstream = "linear_teacher"\n{setting}\n')
