@@ -167,9 +167,12 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule()
     def go_on_as_a_copy(self):
-        self.predictor = copy.deepcopy(self.predictor)
+        # Copied together: a play keeps the space of its predictor.
+        self.predictor, mine = copy.deepcopy(
+            (self.predictor, {number: one for number, (one, _) in self.open.items()})
+        )
         self.space = self.predictor.space
-        self.open = {number: (copy.deepcopy(one), other) for number, (one, other) in self.open.items()}
+        self.open = {number: (one, self.open[number][1]) for number, one in mine.items()}
 
     @invariant()
     def both_are_the_same(self):
