@@ -16,23 +16,24 @@ from osp_core.errors import OspError
 from osp_core.registry import Record, list_learners, list_spaces, list_streams
 
 CORE = ("online-structured-prediction", "numpy", "scipy", "pluggy", "click")
-OPTIONAL = (
-    "networkx",
-    "cvxpy",
-    "highspy",
-    "numba",
-    "rich",
-    "matplotlib",
-    "scikit-learn",
-    "river",
-    "torch",
-    "pandas",
-    "polars",
-    "pyarrow",
-    "joblib",
-    "dask",
-    "distributed",
-)
+# Package → the extra that brings it.
+OPTIONAL = {
+    "networkx": "networkx",
+    "cvxpy": "cvxpy",
+    "highspy": "cvxpy",
+    "numba": "fast",
+    "rich": "rich",
+    "matplotlib": "plot",
+    "scikit-learn": "sklearn",
+    "river": "river",
+    "torch": "torch",
+    "pandas": "all",
+    "polars": "all",
+    "pyarrow": "all",
+    "joblib": "distributed",
+    "dask": "distributed",
+    "distributed": "distributed",
+}
 
 
 EXAMPLES = """
@@ -54,7 +55,9 @@ def command(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(_document(versions, offered, troubles), indent=2, ensure_ascii=False))
         return
-    show_table("Versions", ("package", "version"), [[*entry] for entry in versions.items()])
+    rows = [[package, version, OPTIONAL.get(package, "")] for package, version in versions.items()]
+    show_table("Versions", ("package", "version", "extra"), rows)
+    click.echo(f"An extra is installed with pip install '{CORE[0]}[extra]'.")
     click.echo()
     show_table("Plugins", ("plugin", *offered), _plugins(offered))
     click.echo(f"\nKernels: {_kernels()}")

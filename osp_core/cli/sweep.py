@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+import statistics
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+
+from osp_core.cli.tables import show_table
+
+MOST_ROWS = 60  # in a table for the eye
+NUMBERS = ("target_loss", "expected_loss", "surrogate_loss", "regret", "bound")
 
 EXAMPLES = """
 \b
@@ -87,7 +94,37 @@ def _show(result: Any, out: Path, as_json: bool) -> None:
         click.echo("failed: {key:.12} ({space}, {learner}): {type}: {message}".format(**failure), err=True)
     if len(failures) > 10:
         click.echo(f"… and {len(failures) - 10} more; the errors are in the store.", err=True)
+    _table([row for row in result.rows if row["status"] == "done"])
     click.echo(
         "{runs} runs: {ran} done now, {skipped} before, {failed} failed.".format(**counts)
         + f" Results are in {out / 'results.jsonl'}."
     )
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> None:
+    """The means over the seeds of every point of the grid, with the settings in which they differ."""
+    points: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        points.setdefault(json.dumps({**row["config"], "seed": None}, sort_keys=True), []).append(row)
+    settings = [json.loads(point) for point in points]
+    varying = [name for name in (settings or [{}])[0] if len({json.dumps(s[name]) for s in settings}) > 1]
+    kept = [name for name in NUMBERS if any(row["summary"].get(name) is not None for row in rows)]
+    lines = [
+        [*(_cell(setting[name]) for name in varying), str(len(same)), *(_mean(same, name) for name in kept)]
+        for setting, same in zip(settings, points.values(), strict=True)
+    ]
+    if lines:
+        names = [name.replace("_", " ") for name in (*varying, "runs", *kept)]
+        show_table("Totals, means over the runs", names, lines[:MOST_ROWS])
+        if len(lines) > MOST_ROWS:
+            click.echo(f"… and {len(lines) - MOST_ROWS} more; all are in the store.")
+        click.echo()
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else "–" if value is None else json.dumps(value)
+
+
+def _mean(rows: Sequence[dict[str, Any]], name: str) -> str:
+    values = [row["summary"][name] for row in rows if row["summary"].get(name) is not None]
+    return f"{statistics.fmean(values):.4g}" if values else "–"

@@ -29,7 +29,7 @@ def on_local_cores(tasks: Sequence[Task], n_jobs: int) -> Iterator[Row]:
         import joblib
     except ImportError:
         raise MissingDependencyError(
-            f"More than one job at a time needs joblib: {_EXTRA}, or use one job."
+            f"More than one job at a time needs joblib: {_EXTRA}, or use one job (--jobs 1)."
         ) from None
     workers = joblib.cpu_count() if n_jobs == -1 else n_jobs
     return _here(tasks) if workers == 1 else _with_joblib(tasks, workers)

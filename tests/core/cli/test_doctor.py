@@ -1,12 +1,15 @@
 """``osp doctor``."""
 
 import json
+import re
+from importlib import metadata
 
 import numpy
 import pytest
 
 import osp_core as osp
 from osp_core import kernels
+from osp_core.cli.doctor import OPTIONAL
 
 
 def test_versions_plugins_and_kernels_are_shown(osp_command):
@@ -21,9 +24,17 @@ def test_versions_plugins_and_kernels_are_shown(osp_command):
 
 
 def test_what_is_not_installed_says_so(osp_command, monkeypatch):
-    monkeypatch.setattr("osp_core.cli.doctor.OPTIONAL", ("a-package-nobody-has",))
+    monkeypatch.setattr("osp_core.cli.doctor.OPTIONAL", {"a-package-nobody-has": "some-extra"})
     lines = osp_command("doctor").stdout.splitlines()
-    assert any(line.split() == ["a-package-nobody-has", "not", "installed"] for line in lines)
+    assert any(line.split() == ["a-package-nobody-has", "not", "installed", "some-extra"] for line in lines)
+
+
+def test_every_optional_package_is_named_with_the_extra_that_brings_it(osp_command):
+    required = [one for one in metadata.requires("online-structured-prediction") if "extra == " in one]
+    for package, extra in OPTIONAL.items():
+        assert any(re.match(rf"{package}\W.*extra == .{extra}\W", one) for one in required), package
+    lines = osp_command("doctor").stdout.splitlines()
+    assert next(line for line in lines if line.startswith("numba ")).split()[-1] == "fast"
 
 
 @pytest.mark.parametrize(

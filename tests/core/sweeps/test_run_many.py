@@ -180,6 +180,9 @@ def test_the_command_runs_continues_and_says_what_failed(tmp_path):
     first = command("sweep", grid, "--out", out, "--jobs", 1)
     assert first.exit_code == 0, first.output
     assert "4 runs: 4 done now, 0 before, 0 failed." in first.output
+    heads, _, *lines = first.output.split("\n\n")[0].splitlines()[1:]
+    assert heads.split()[:2] == ["learner", "runs"]  # the one setting in which they differ
+    assert [line.split()[:2] for line in lines] == [["ogd", "2"], ["parameter_free", "2"]]
     again = command("sweep", grid, "--out", out, "--jobs", 1, "--json")
     assert {"runs": 4, "ran": 0, "skipped": 4, "failed": 0}.items() <= json.loads(again.output).items()
     grid.write_text(GRID_FILE % "nonesuch")
