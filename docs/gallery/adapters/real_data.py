@@ -9,6 +9,7 @@ Needs scikit-learn, river, skordinal, recordlinkage, jellyfish and matplotlib; d
 from __future__ import annotations
 
 import csv
+import itertools
 import os
 import time
 import warnings
@@ -379,9 +380,13 @@ def write(entries: Sequence[Entry]) -> None:
         READING,
         "",
     ]
-    lines += ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
-    lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in table]
-    (HERE / "real_data.md").write_text("\n".join([*lines, ""]))
+    for data, group in itertools.groupby(table, key=lambda row: row[0]):
+        rows = list(group)
+        lines += [f"## {data}: {rows[0][2]} in {rows[0][1]} rounds", ""]
+        lines += ["| " + " | ".join(header[3:]) + " |", "| --- |" + " ---: |" * (len(header) - 4)]
+        lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in row[3:]) + " |" for row in rows]
+        lines.append("")
+    (HERE / "real_data.md").write_text("\n".join(lines))
 
 
 def draw(entries: Sequence[Entry]) -> None:
