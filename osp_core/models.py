@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,15 @@ class Gradient(ABC):
     @abstractmethod
     def add_to(self, weights: Array, factor: float) -> None:
         """weights += factor·gradient, in place."""
+
+    @abstractmethod
+    def stacked(self, factors: Sequence[float]) -> Gradient:
+        """The multiples factor·gradient on top of each other, as rows of one matrix."""
+
+    @property
+    @abstractmethod
+    def share(self) -> float:
+        """The share of the columns of the weights that it touches."""
 
     @abstractmethod
     def inner(self, weights: Array) -> float:
@@ -68,6 +78,14 @@ class OuterGradient(Gradient):
         else:
             weights += np.multiply.outer(factor * self.score_gradient, self.values)
 
+    def stacked(self, factors: Sequence[float]) -> OuterGradient:
+        rows = np.multiply.outer(np.asarray(factors), self.score_gradient).ravel()
+        return OuterGradient(rows, self.values, self.columns, self.width)
+
+    @property
+    def share(self) -> float:
+        return float(np.count_nonzero(self.values)) / self.width
+
     def inner(self, weights: Array) -> float:
         active = weights if self.columns is None else weights[:, self.columns]
         return float(self.score_gradient @ (active @ self.values))
@@ -97,6 +115,13 @@ class VectorGradient(Gradient):
             weights += factor * self.values
         else:
             weights[self.columns] += factor * self.values
+
+    def stacked(self, factors: Sequence[float]) -> OuterGradient:
+        return OuterGradient(np.array(factors), self.values, self.columns, self.width)
+
+    @property
+    def share(self) -> float:
+        return float(np.count_nonzero(self.values)) / self.width
 
     def inner(self, weights: Array) -> float:
         return float(self.values @ (weights if self.columns is None else weights[self.columns]))

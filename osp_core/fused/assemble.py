@@ -12,10 +12,18 @@ from typing import Any
 
 from osp_core.fused import functions, rounds
 from osp_core.fused.parts import SpaceParts
+from osp_core.learners import columns
 from osp_core.learners.rules import Rule
 
 Function = Callable[..., Any]
-HELPERS = (functions.affine_loss, functions.common_offset, functions.distance, rounds.shrink)
+HELPERS = (
+    functions.affine_loss,
+    functions.common_offset,
+    functions.distance,
+    columns.catch_up,
+    columns.settle_columns,
+    rounds.shrink,
+)
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,8 @@ def _compiled(
 ) -> RoundFunctions:
     from numba import njit
     from numba.extending import register_jitable
+
+    from osp_core.fused import prefetch_numba  # noqa: F401 — gives `soon` its compiled form
 
     used: tuple[Function, ...] = (*HELPERS, *helpers, *learning, *drawing)
     for function in used:

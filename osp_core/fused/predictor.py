@@ -81,10 +81,11 @@ class FusedRounds:
         if x.__class__ is not np.ndarray or x.dtype != FLOAT64 or x.shape != self.shape:
             return None
         array, dim = self.learner._array, self.space.dim
+        array.settle()
         times = self.learner.multiplier * array.factor
         corner = np.empty(dim)
         taken = self._predict_row(
-            array.core,
+            array.memory,
             times,
             x if x.flags.carray else x.copy(),
             self.setup,
@@ -154,7 +155,7 @@ class FusedRounds:
         learner = self.learner
         array = learner._array
         done: int = self._learn_rounds(
-            (array.core, array.residue, array.numbers),
+            (array.memory, array.behind, array.epochs, array.numbers),
             learner._numbers,
             rows,
             index,

@@ -11,7 +11,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from osp_core.fused.functions import affine_loss
-from osp_core.learners.weights import FACTOR, MASS, NORM_REFRESH, SMALLEST_FACTOR, SQUARED_NORM, UPDATES
+from osp_core.learners.columns import catch_up, settle_columns
+from osp_core.learners.weights import (
+    FACTOR,
+    MASS,
+    NORM_REFRESH,
+    PAST,
+    SMALLEST_FACTOR,
+    SQUARED_NORM,
+    UPDATES,
+    WORTH,
+)
 
 SCALE, LARGEST_SQUARE, NU, ORDER, BALL = range(5)
 """Entries of `setup`: scale of the loss, (feature bound)², ν, order of the norm, radius of the ball."""
@@ -31,12 +41,15 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
     predict, loss, nearest, decode, amount, multiplier, admits = parts
 
     def learn_rounds(array, rule, X, index, feedback, setup, params, work, laws, rows):  # type: ignore[no-untyped-def]
-        core, residue, weights = array
+        memory, behind, epochs, weights = array
         starts, columns, values = X
         truths, costs, constants = feedback
         scores, theta = work
         y_hats, corners, ps = laws
         dense, d, scale = columns.size == 0, theta.size, setup[SCALE]
+        if not dense:
+            for j in range(starts[0], starts[1]):
+                soon(memory, columns[j])
         for t in range(index.size):
             first, last = starts[t], starts[t + 1]
             truth, cost, constant = truths[index[t]], costs[index[t]], constants[index[t]]
@@ -49,11 +62,21 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
                 return t
             for i in range(d):
                 scores[i] = 0.0
+            past = int(weights[PAST])
             for j in range(first, last):
+                ahead = j + last - first  # most likely in the next round
+                if not dense and ahead < columns.size:
+                    soon(memory, columns[ahead])
+                    if past > 0:
+                        soon(behind, columns[ahead])
                 if values[j] != 0.0:
                     column = j - first if dense else columns[j]
+                    pair = memory[column]
+                    if past > 0 and behind[column] < past:
+                        catch_up(pair, epochs, behind[column], past)
+                        behind[column] = past
                     for i in range(d):
-                        scores[i] += values[j] * core[i, column]
+                        scores[i] += values[j] * pair[0, i]
             times, factor = multiplier(rule), weights[FACTOR]
             for i in range(d):
                 theta[i] = times * factor * scores[i]
@@ -85,16 +108,17 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
             if step != 0.0:
                 for i in range(d):
                     theta[i] = step * scale * (y_hat[i] - truth[i])
-                mass = weights[MASS]
+                mass, touched = weights[MASS], 0
                 for j in range(first, last):
                     if values[j] != 0.0:
-                        column = j - first if dense else columns[j]
+                        pair, touched = memory[j - first if dense else columns[j]], touched + 1
                         for i in range(d):
-                            core[i, column] += values[j] * theta[i]
-                            residue[i, column] -= mass * (values[j] * theta[i])  # mass·core + residue stays
-                weights[UPDATES] += 1.0
+                            change = values[j] * theta[i]
+                            pair[0, i] += change
+                            pair[1, i] -= mass * change  # mass·core + residue stays
                 if setup[BALL] < math.inf:
-                    shrink(core, residue, weights, setup[BALL], 2.0 * step * inner + step * step * squares)
+                    growth = 2.0 * step * inner + step * step * squares
+                    shrink(array, setup[BALL], growth, touched / memory.shape[0])
         return index.size
 
     return learn_rounds
@@ -103,7 +127,7 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
 def make_predict_row(predict: Function, nearest: Function) -> Function:
     """Return the function that finds the output nearest to ŷ of one input, unless the input is refused."""
 
-    def predict_row(core, times, x, setup, params, work, y_hat, corner):  # type: ignore[no-untyped-def]
+    def predict_row(memory, times, x, setup, params, work, y_hat, corner):  # type: ignore[no-untyped-def]
         scores, theta = work
         squared_size = 0.0
         for j in range(x.size):
@@ -115,7 +139,7 @@ def make_predict_row(predict: Function, nearest: Function) -> Function:
         for j in range(x.size):
             if x[j] != 0.0:
                 for i in range(theta.size):
-                    scores[i] += x[j] * core[i, j]
+                    scores[i] += x[j] * memory[j, 0, i]
         for i in range(theta.size):
             theta[i] = times * scores[i]
         predict(theta, params, y_hat)
@@ -161,19 +185,31 @@ def draw_coordinates(
             played[i] = corner[i]
 
 
-def shrink(core: Any, residue: Any, weights: Any, radius: float, growth: float) -> None:
-    """Follow ‖core‖² after a step, and project on the ball; see `LazyWeights`."""
+def shrink(array: Any, radius: float, growth: float, share: float) -> None:
+    """Follow ‖core‖² after a step that touched a share of the columns, and project on the ball.
+
+    The factor becomes part of the past where digits would be lost; see `LazyWeights`.
+    """
+    memory, behind, epochs, weights = array
     weights[SQUARED_NORM] = max(0.0, weights[SQUARED_NORM] + growth)
+    weights[UPDATES] += min(1.0, WORTH * share)
+    if weights[UPDATES] >= NORM_REFRESH:
+        settle_columns(memory, behind, epochs, weights)
+        weights[SQUARED_NORM], weights[UPDATES] = 0.0, 0.0
+        for j in range(memory.shape[0]):
+            for i in range(memory.shape[2]):
+                weights[SQUARED_NORM] += memory[j, 0, i] * memory[j, 0, i]
     norm = abs(weights[FACTOR]) * math.sqrt(weights[SQUARED_NORM])
-    shorter = weights[FACTOR] * min(1.0, radius / norm) if norm > 0.0 else weights[FACTOR]
-    if shorter < SMALLEST_FACTOR or weights[UPDATES] % NORM_REFRESH == 0:
-        # Write the factor and the sum out where digits would be lost, and compute the norm afresh.
-        weights[SQUARED_NORM] = 0.0
-        for j in range(core.shape[1]):
-            for i in range(core.shape[0]):
-                residue[i, j] += weights[MASS] * core[i, j]
-                core[i, j] *= shorter
-                weights[SQUARED_NORM] += core[i, j] * core[i, j]
-        weights[FACTOR], weights[MASS] = 1.0, 0.0
-    else:
-        weights[FACTOR] = shorter
+    if norm > radius:
+        weights[FACTOR] *= radius / norm
+    if weights[FACTOR] < SMALLEST_FACTOR:
+        past = int(weights[PAST])
+        epochs[past, 0], epochs[past, 1] = weights[FACTOR], weights[MASS]
+        weights[SQUARED_NORM] *= weights[FACTOR] * weights[FACTOR]
+        weights[FACTOR], weights[MASS], weights[PAST] = 1.0, 0.0, past + 1.0
+        if past + 1 == epochs.shape[0]:
+            settle_columns(memory, behind, epochs, weights)
+
+
+def soon(array: Any, index: int) -> None:
+    """Say that array[index] will be needed: compiled, it is fetched from main memory in the meantime."""

@@ -9,33 +9,60 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import Array, InvalidInputError
+from osp_core.kernels import load
 from osp_core.models import Gradient
 
 SMALLEST_FACTOR = 1e-3  # below it the factored form loses digits of the sum
-NORM_REFRESH = 1024  # updates after which the norm is computed afresh
-FACTOR, MASS, SQUARED_NORM, UPDATES = range(4)
+NORM_REFRESH = 1024  # updates after which the norm is computed afresh; more where they touch little
+WORTH = 64.0  # times all columns are written before the norm of all is worth computing
+EPOCHS = 1024  # factors that columns may be behind
+FACTOR, MASS, SQUARED_NORM, UPDATES, PAST = range(5)
 
 
 class LazyWeights:
     """An array A = factor·core together with Σ A over the moments `accumulate` was called.
 
     A step adds a gradient to the core, shrinking changes the factor alone, and the sum is kept as mass·core +
-    residue: what a sparse gradient does not touch is never written.
+    residue: what a sparse gradient does not touch is never written. Where the factor gets too small, compiled
+    rounds begin a new epoch with factor 1 and mass 0, and remember those of the old one; a column takes them
+    up when it is touched next.
 
     Parameters
     ----------
     shape : tuple of int
+        Columns are along the last axis.
     track_norm : bool
         Whether ‖A‖ must be known at all times, which costs one inner product a step.
+
+    Attributes
+    ----------
+    memory : array of shape (columns, 2, rows)
+        Core and residue of a column side by side: a cold column costs one look into main memory.
+    behind : array of int
+        The epoch of every column.
+    epochs : array of shape (EPOCHS, 2)
+        Factor and mass at the end of the past epochs.
+    numbers : array
+        Factor, mass, ‖core‖², updates since that was computed afresh, and the count of past epochs: one
+        array, which compiled rounds change in place.
     """
 
     def __init__(self, shape: tuple[int, ...], *, track_norm: bool = False) -> None:
-        # Column-major: the columns of active features are contiguous.
-        self.core = np.zeros(shape, order="F")
-        self.residue = np.zeros(shape, order="F")
-        # factor, mass, ‖core‖² and the count of updates: one array, which compiled rounds change in place.
-        self.numbers = np.array([1.0, 0.0, 0.0, 0.0])
-        self.track_norm = track_norm
+        self.shape, self.track_norm = shape, track_norm
+        self.memory = _zeros((shape[-1], 2, shape[0] if len(shape) == 2 else 1))
+        self.behind = np.zeros(shape[-1], dtype=np.int64)
+        self.epochs = np.zeros((EPOCHS, 2))
+        self.numbers = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
+
+    @property
+    def core(self) -> Array:
+        """A/factor, a view."""
+        return self._half(0)
+
+    @property
+    def residue(self) -> Array:
+        """What the sum has beyond mass·core, a view."""
+        return self._half(1)
 
     @property
     def factor(self) -> float:
@@ -63,15 +90,16 @@ class LazyWeights:
         """A += amount·gradient; `inner` is ⟨gradient, core⟩, needed where the norm is tracked."""
         if amount == 0.0:
             return
+        self.settle()
         numbers, step = self.numbers, amount / self.factor
+        # mass·core + residue must not change.
+        gradient.stacked((step, -self.mass * step)).add_to(self.memory.reshape(len(self.memory), -1).T, 1.0)
         if self.track_norm:
             growth = 2.0 * step * inner + step * step * gradient.squared_norm
             numbers[SQUARED_NORM] = max(0.0, numbers[SQUARED_NORM] + growth)
-        gradient.add_to(self.core, step)
-        gradient.add_to(self.residue, -self.mass * step)  # mass·core + residue must not change
-        numbers[UPDATES] += 1
-        if self.track_norm and numbers[UPDATES] % NORM_REFRESH == 0:
-            numbers[SQUARED_NORM] = np.vdot(self.core, self.core)
+            numbers[UPDATES] += min(1.0, WORTH * gradient.share)
+            if numbers[UPDATES] >= NORM_REFRESH:
+                numbers[SQUARED_NORM], numbers[UPDATES] = (self.core**2).sum(), 0.0
 
     def shrink_to(self, radius: float) -> None:
         """Project A on the ball of this radius, in constant time."""
@@ -81,25 +109,44 @@ class LazyWeights:
             if self.factor < SMALLEST_FACTOR:
                 self.flush()
 
+    def settle(self) -> None:
+        """Bring all columns to the present epoch."""
+        if self.numbers[PAST]:
+            load("osp_core.learners").settle_columns(self.memory, self.behind, self.epochs, self.numbers)
+
     def state(self) -> dict[str, Any]:
         return {
             "core": self.core.copy(),
             "residue": self.residue.copy(),
-            "numbers": self.numbers.copy(),
+            "numbers": self.numbers[:PAST].copy(),  # no column is behind now
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        core = np.array(state["core"], dtype=np.float64, order="F")
-        residue = np.array(state["residue"], dtype=np.float64, order="F")
-        if core.shape != self.core.shape or residue.shape != core.shape:
+        core, residue = (np.asarray(state[name], dtype=np.float64) for name in ("core", "residue"))
+        if core.shape != self.shape or residue.shape != core.shape:
             raise InvalidInputError(
-                f"The state has weights of shape {core.shape}; this learner has {self.core.shape}."
+                f"The state has weights of shape {core.shape}; this learner has {self.shape}."
             )
-        self.core, self.residue = core, residue
-        self.numbers = np.array(state["numbers"], dtype=np.float64).reshape(4)
+        numbers = np.array(state["numbers"], dtype=np.float64).reshape(PAST)
+        self.numbers = np.append(numbers, 0.0)
+        self.memory, self.behind = _zeros(self.memory.shape), np.zeros_like(self.behind)
+        self.core[...], self.residue[...] = core, residue
 
     def flush(self) -> None:
         """Write the factor and the sum out, and begin anew with factor 1."""
-        self.residue += self.mass * self.core
-        self.core *= self.factor
-        self.numbers[:3] = 1.0, 0.0, np.vdot(self.core, self.core)
+        core, residue = self.core, self.residue
+        residue += self.mass * core
+        core *= self.factor
+        self.numbers[:UPDATES] = 1.0, 0.0, (core**2).sum()
+
+    def _half(self, which: int) -> Array:
+        self.settle()
+        return self.memory[:, which].T if len(self.shape) == 2 else self.memory[:, which, 0]
+
+
+def _zeros(shape: tuple[int, ...]) -> Array:
+    """Zeros that begin where a cache line does, so that columns spread over as few lines as can be."""
+    size, line = math.prod(shape), 8
+    room = np.zeros(size + line)
+    start = -(room.ctypes.data // 8) % line
+    return room[start : start + size].reshape(shape)

@@ -269,3 +269,31 @@ def test_scores_of_every_size_are_learned_from_or_refused():
         trace = osp.run(subject, X * 10.0**exponent, Y)
         assert np.isfinite(trace.surrogate_loss).all()
         assert np.isfinite(subject.learner.weights).all()
+
+
+def test_columns_that_stayed_behind_catch_up_with_the_factors_they_missed():
+    rng, n = np.random.default_rng(3), 300
+    dense = np.zeros((2000, n))
+    for row in dense:
+        row[rng.choice(n, 4, replace=False)] = 0.5
+    X, Y = sp.csr_array(dense), rng.integers(0, 3, 2000)
+    space = osp.make_space("simplex", d=3)
+    results = {}
+    for kind in ("numba", "numpy"):
+        results[kind] = run_with(kind, space, X, Y, osp.OGD(step_size=5.0, radius=0.5))
+    (lazy, trace), (eager, expected) = results["numba"], results["numpy"]
+    array = copy.deepcopy(lazy.learner._array)
+    assert 1000 > array.numbers[4] > 3  # epochs that some columns have not seen
+    assert array.behind.min() < array.numbers[4]
+    looked_at = predictor(space, n, osp.OGD(step_size=5.0, radius=0.5))
+    osp.run(looked_at, X[:900], Y[:900])
+    looked_at.average_weights  # noqa: B018 — brings all columns up to date
+    osp.run(looked_at, X[900:], Y[900:])
+    same_bits(looked_at, lazy)
+    nearly(trace, expected)
+    for name in ("weights", "average_weights"):
+        one, other = (getattr(subject.learner, name) for subject in (lazy, eager))
+        np.testing.assert_allclose(one, other, atol=1e-10, err_msg=name)
+    with kernels.use("numpy"):
+        array.settle()
+    np.testing.assert_array_equal(array.memory, lazy.learner._array.memory)
