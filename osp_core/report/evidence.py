@@ -207,10 +207,12 @@ def _fit(
 
 def _inside(predictor: OnlinePredictor, weights: Array) -> Array:
     """Shrink U into the domain of learners that are bounded to a ball."""
-    learner: Any = predictor.learner
-    if not learner.bounded:
+    # Not learner.ball: with ParameterFree only the directions that it bets on are in one, not the weights.
+    radius, diameter = (getattr(predictor.learner, name, None) for name in ("radius", "diameter"))
+    if diameter is not None:
+        radius = diameter / 2.0
+    if radius is None:
         return weights
-    radius = learner.diameter / 2.0 if hasattr(learner, "diameter") else learner.radius
     return np.asarray(weights * min(1.0, radius / max(float(np.linalg.norm(weights)), 1e-300)))
 
 

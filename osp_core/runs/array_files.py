@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import math
 import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,10 @@ from osp_core.errors import LARGEST, MissingDependencyError
 from osp_core.runs.tables import Columns, DataError, Row, Table
 
 PIECE = 1024  # rows in memory at a time
+# What no table needs, and a small file must not make of itself in memory:
+_LARGE, _DENSEST = 2**28, 500  # bytes of an array, unless it is at most so many times its size in the file
+_MOST_COLUMNS, _LARGEST_ROW = 10**6, 2**24
+_LONGEST_HEADER = 2**14
 
 
 class NpzTable(Table):
@@ -32,7 +37,7 @@ class NpzTable(Table):
                 held = [name.removesuffix(".npy") for name in archive.namelist()]
                 if missing := [name for name in asked if name not in held]:
                     raise self.error(None, f"there is no array {missing[0]!r}; there are {', '.join(held)}.")
-                shapes = {name: self._header(archive, name)[0] for name in asked}
+                shapes = {name: self._header(archive, name).shape for name in asked}
         except _DAMAGE as error:
             raise self._damaged(error) from None
         self._length, width = shapes["X"] if len(shapes["X"]) == 2 else (-1, 0)
@@ -48,47 +53,48 @@ class NpzTable(Table):
             return error
         return self.error(None, f"it is no archive of plain arrays ({error}).")
 
-    def _header(self, archive: zipfile.ZipFile, name: str) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
-        with archive.open(f"{name}.npy") as member:
-            return self._read_header(name, member)
-
-    def _read_header(self, name: str, member: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
-        version = np.lib.format.read_magic(member)
+    def _header(self, archive: zipfile.ZipFile, name: str) -> _Header:
+        info = archive.getinfo(f"{name}.npy")
+        stored = min(info.compress_size, self.path.stat().st_size)
+        if info.file_size > max(_LARGE, _DENSEST * stored):
+            raise self.error(
+                None,
+                f"the array {name!r} would grow from {stored} to {info.file_size} bytes; if that is right, "
+                "save it without compression.",
+            )
+        with archive.open(info) as member:
+            header = io.BytesIO(member.read(_LONGEST_HEADER))  # numpy would believe the length it states
+        version = np.lib.format.read_magic(header)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
         if version not in read:
             raise self.error(None, f"the array {name!r} has the unknown format {version}.")
-        shape, by_column, dtype = read[version](member)
+        shape, by_column, dtype = read[version](header)
         if dtype.kind not in ("fiub" if name == "X" else "fiubUS"):
             raise self.error(None, f"it must hold plain arrays; {name!r} has the type {dtype}.")
-        return shape, dtype, by_column
+        found = _Header(shape, dtype, by_column, header.tell())
+        if min(shape, default=0) < 0 or math.prod(shape[1:]) > _MOST_COLUMNS or found.row_size > _LARGEST_ROW:
+            raise self.error(
+                None,
+                f"the array {name!r} has the shape {shape} and the type {dtype}; a row may have "
+                f"{_MOST_COLUMNS} entries and {_LARGEST_ROW} bytes.",
+            )
+        if info.file_size - found.length != math.prod(shape) * dtype.itemsize:
+            raise self.error(None, f"the array {name!r} is not as long as its shape {shape} says.")
+        return found
 
     def _records(self) -> Iterator[tuple[int, Any]]:
         line = 0
         try:
             with zipfile.ZipFile(self.path) as archive:
                 asked = ["X"] if self.wanted.label is None else ["X", self.wanted.label]
-                for pieces in zip(*(self._pieces(archive, name) for name in asked), strict=True):
+                headers = {name: self._header(archive, name) for name in asked}
+                step = max(1, min(PIECE, _LARGEST_ROW // max(1, *(one.row_size for one in headers.values()))))
+                for pieces in zip(*(_pieces(archive, *one, step) for one in headers.items()), strict=True):
                     for record in zip(*pieces, strict=True):
                         line += 1
                         yield line, record
         except _DAMAGE as error:
             raise self._damaged(error) from None
-
-    def _pieces(self, archive: zipfile.ZipFile, name: str) -> Iterator[Any]:
-        with archive.open(f"{name}.npy") as member:
-            shape, dtype, by_column = self._read_header(name, member)
-            if by_column and len(shape) > 1:
-                # Stored column after column: a row is only known when all is read.
-                whole = np.frombuffer(member.read(), dtype=dtype).reshape(shape, order="F")
-                yield from (whole[i : i + PIECE] for i in range(0, shape[0], PIECE))
-                return
-            size = dtype.itemsize * math.prod(shape[1:])
-            for begin in range(0, shape[0], PIECE):
-                count = min(PIECE, shape[0] - begin)
-                data = member.read(count * size)
-                if len(data) < count * size:
-                    raise self.error(None, f"the array {name!r} is cut off.")
-                yield np.frombuffer(data, dtype=dtype).reshape(count, *shape[1:])
 
     def _row(self, line: int, record: Any) -> Row:
         x = np.array(record[0], dtype=np.float64)
@@ -100,6 +106,35 @@ class NpzTable(Table):
             label = record[1]
             cells[self.wanted.label] = label.item() if isinstance(label, np.generic) else label.tolist()
         return Row(line, x, self._label(line, cells), cells)
+
+
+class _Header(NamedTuple):
+    """What an array in numpy's format says of itself."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    by_column: bool
+    length: int
+
+    @property
+    def row_size(self) -> int:
+        return self.dtype.itemsize * math.prod(self.shape[1:])
+
+
+def _pieces(archive: zipfile.ZipFile, name: str, header: _Header, step: int) -> Iterator[Any]:
+    """An array from an archive, so many rows at a time."""
+    shape, dtype = header.shape, header.dtype
+    with archive.open(f"{name}.npy") as member:
+        member.read(header.length)
+        if header.by_column and len(shape) > 1:
+            # Stored column after column: a row is only known when all is read.
+            whole = np.frombuffer(member.read(), dtype=dtype).reshape(shape, order="F")
+            yield from (whole[i : i + step] for i in range(0, shape[0], step))
+            return
+        for begin in range(0, shape[0], step):
+            count = min(step, shape[0] - begin)
+            data = member.read(count * header.row_size)
+            yield np.frombuffer(data, dtype=dtype).reshape(count, *shape[1:])
 
 
 class ParquetTable(Table):

@@ -8,6 +8,7 @@ import pytest
 import osp_core as osp
 from osp_core.report import evidence as module
 from osp_core.report import gather
+from osp_core.testing import learner_factories
 from osp_core.trace import Trace
 
 
@@ -46,6 +47,11 @@ def test_a_violation_is_seen(evidence):
     assert dataclasses.replace(run, trace=Trace.of(rows)).lemma_holds is False
     rows[7, 1] += run.bound.value + run.hindsight.losses[7]
     assert dataclasses.replace(run, trace=Trace.of(rows)).regret_holds is False
+
+
+@pytest.mark.parametrize("name", [record.name for record in osp.list_learners()])
+def test_there_is_evidence_with_every_learner(evidence, name):
+    assert evidence(learner=learner_factories(name)[0](), rounds=10).hindsight is not None
 
 
 def test_the_comparator_of_a_bounded_learner_lies_in_its_ball(evidence):
