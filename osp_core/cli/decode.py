@@ -56,7 +56,7 @@ or for a model a JSON object. Without --output there is one line of JSON for eac
 )
 @click.option(
     "--file",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     help="Where to read the rows: .csv, .tsv, .jsonl, .npz, .parquet or lines; standard input otherwise.",
 )
 @click.option(

@@ -63,7 +63,11 @@ def _params(name: str, kind: str, short: str | None = None) -> Callable[[Command
 )
 @_params("param", "space", "-p")
 @click.option("--classes", metavar="A,B,…", help="The classes, labels, items or elements, in this order.")
-@click.option("--data", type=click.Path(path_type=Path), help="A .csv, .tsv, .jsonl, .npz or .parquet file.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, readable=False),
+    help="A .csv, .tsv, .jsonl, .npz or .parquet file.",
+)
 @click.option(
     "--label",
     help="The column of the labels (a number where there is no header).  [default: label]",

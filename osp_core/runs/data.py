@@ -49,7 +49,16 @@ def open_table(
             f"{file}: files of type {file.suffix or 'without an ending'!r} are not read; use "
             f"{', '.join(KINDS)}."
         )
-    if not file.is_file():
-        raise DataError(f"{file}: there is no such file.")
+    check_file(file)
     table: Table = kind(file, wanted)
     return table
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is no file that can be read."""
+    if path.is_dir():
+        raise DataError(f"{path}: this is a directory; name a file in it.")
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such file.")
+    if not os.access(path, os.R_OK):
+        raise DataError(f"{path}: the file may not be read; look at its permissions.")

@@ -13,10 +13,10 @@ import numpy as np
 
 from osp_core.decoding import Decoder, Law, default_decoder
 from osp_core.errors import LARGEST, Array, InvalidInputError, OspError
-from osp_core.runs.data import KINDS, open_table
+from osp_core.runs.data import KINDS, check_file, open_table
 from osp_core.runs.model import load_model
 from osp_core.runs.names import make_decoder, make_named_space
-from osp_core.runs.tables import Columns, DataError, Row, Table, shown
+from osp_core.runs.tables import Columns, Row, Table, shown
 from osp_core.runs.text_files import text_lines
 from osp_core.spaces import OutputSpace
 
@@ -114,8 +114,8 @@ def decode_rows(
 
 
 def _table(source: ScoreSource | ModelSource, path: Path | None) -> Table:
-    if path is not None and not path.is_file():
-        raise DataError(f"{path}: there is no such file.")
+    if path is not None:
+        check_file(path)
     if path is not None and path.suffix.lower() in set(KINDS) - {".jsonl", ".ndjson"}:
         return source.table(path)
     return _Lines(path, source.width, source.columns)

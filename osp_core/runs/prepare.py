@@ -169,7 +169,8 @@ def scaled(x: Array, centre: Sequence[float], spread: Sequence[float], *, interc
 
 
 def _no_rows(table: Table) -> DataError:
-    return table.error(1, f"there are no rows to learn from ({table.bad_rows} bad ones were skipped).")
+    skipped = f" ({table.bad_rows} bad ones were skipped)" if table.bad_rows else ""
+    return table.error(1, f"there are no rows to learn from{skipped}.")
 
 
 class _Rounds:

@@ -103,6 +103,20 @@ def test_a_malformed_file_is_one_line_with_file_and_line_and_changes_nothing(tmp
     assert not out.exists()
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "npz"])
+def test_a_directory_and_a_file_that_may_not_be_read_are_named(tmp_path, osp_command, monkeypatch, ending):
+    data, out = tmp_path / f"d.{ending}", tmp_path / "out"
+    data.mkdir()
+    assert run(osp_command, data, out).stderr == f"Error: {data}: this is a directory; name a file in it.\n"
+    data.rmdir()
+    data.touch()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may read everything
+    result = run(osp_command, data, out)
+    assert result.stderr == f"Error: {data}: the file may not be read; look at its permissions.\n"
+    assert result.exit_code == 2
+    assert not out.exists()
+
+
 @pytest.mark.parametrize("name", ["ragged row", "unknown label", "Latin-1", "empty", "binary"])
 def test_earlier_results_survive_a_file_that_became_malformed(tmp_path, osp_command, name):
     data, out = tmp_path / "d.csv", tmp_path / "out"
