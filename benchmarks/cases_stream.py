@@ -94,7 +94,7 @@ def _step(rows: Array, labels: Labels) -> Callable[[], float]:
     def stream() -> float:
         step, mistakes = _predictor(rows.shape[1]).step, 0
         for x, y in zip(rows, listed, strict=True):
-            mistakes += step(x, y).law.nearest[y] == 0.0
+            mistakes += step(x, y).nearest[y] == 0.0
         return float(mistakes / len(listed))
 
     return stream
@@ -105,9 +105,7 @@ def _run(rows: Array, labels: Labels) -> Callable[[], float]:
     predictor = _predictor(rows.shape[1])
     records = [predictor.step(x, y) for x, y in zip(rows, labels.tolist(), strict=True)]
     expected = np.array([record.expected_loss for record in records])
-    mistakes = float(
-        np.mean([record.law.nearest[y] == 0.0 for record, y in zip(records, labels, strict=True)])
-    )
+    mistakes = float(np.mean([record.nearest[y] == 0.0 for record, y in zip(records, labels, strict=True)]))
 
     def stream() -> float:
         trace = osp.run(_predictor(rows.shape[1]), rows, labels)
