@@ -87,6 +87,8 @@ def test_an_interrupt_leaves_a_store_to_continue_from(grid, tmp_path, essence):
         import os, signal
         import osp_core as osp
         os.setpgrp()
+        # A background job may have been started with SIGINT ignored, and would pass that on to this process.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         stop = lambda number, row: os.killpg(0, signal.SIGINT) if number == 3 else None
         try:
             osp.run_many({grid!r}, store={str(tmp_path)!r}, n_jobs=2, callback=stop)
