@@ -150,6 +150,15 @@ class RandomizedDecoder(Decoder):
         certified = p < 1.0 or space.nearest_is_exact
         return DecodingLaw(prediction, nearest, distance, p, certified, space)
 
+    def decode(self, theta: ArrayLike, rng: np.random.Generator) -> Array:
+        space, nu = self.space, self.nu
+        prediction = space.predict(as_vector(theta, space.dim, "theta"))
+        if nu is None or 2.0 * space.least_distance(prediction.point) < nu:
+            return self.law(prediction).sample(rng)
+        # Far from every output p is 1, and the play does not depend on y*: nobody has to find it.
+        rng.random()  # as `sample` does
+        return draw_vertex(space, prediction, rng)
+
     def ratio(self, target: AffineLoss) -> float:
         return self.space.decoding_ratio(target)
 

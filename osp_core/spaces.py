@@ -134,6 +134,10 @@ class OutputSpace(ABC):
         """‖points − point‖ in the norm of the space, row by row."""
         return np.asarray(np.linalg.norm(points - point, ord=self.norm, axis=-1))
 
+    def least_distance(self, point: Array) -> float:
+        """A distance from `point` that no output falls short of, cheaper than finding the nearest one."""
+        return 0.0
+
     # --- predictions ---------------------------------------------------------------------------------
 
     def predict(self, theta: Array) -> Prediction:
@@ -463,6 +467,10 @@ class ZeroOneSpace(OutputSpace):
     @cached_property
     def nearest_is_exact(self) -> bool:
         return not np.isinf(self.norm)
+
+    def least_distance(self, point: Array) -> float:
+        """The distance from the nearest 0/1 vector, an output or not."""
+        return float(np.linalg.norm(np.minimum(point, 1.0 - point), ord=self.norm))
 
     def is_vertex(self, y: ArrayLike) -> bool:
         vector = np.asarray(y, dtype=np.float64)

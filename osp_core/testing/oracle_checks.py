@@ -103,6 +103,10 @@ def check_nearest_vertex_is_not_beaten(space: OutputSpace, rng: np.random.Genera
             f"{norm_name(space.norm)} "
             f"distance {found:.10g}, but {show(sample.outputs[best])} is at {distances[best]:.10g}."
         )
+        promised = space.least_distance(point.copy())
+        assert promised <= found + RELATIVE * (1.0 + found), (
+            f"least_distance({show(point)}) is {promised:.10g}, but {show(nearest)} is at {found:.10g}."
+        )
 
 
 def check_enumeration(space: OutputSpace, rng: np.random.Generator) -> None:

@@ -33,6 +33,30 @@ def test_the_mean_of_the_law_is_that_of_its_samples(space, decoder, rng):
     assert np.abs(mean - law.mean).max() <= tolerance
 
 
+@pytest.mark.parametrize("scale", [0.0, 0.5, 2.0, 10.0])
+@pytest.mark.parametrize(
+    "space",
+    [
+        osp.make_space("simplex", d=4),
+        osp.make_space("hypercube", d=3),
+        osp.make_space("birkhoff", n=4),
+        osp.make_space("permutahedron", d=4),
+    ],
+    ids=repr,
+)
+def test_a_play_is_the_same_whether_the_nearest_output_is_needed_or_not(space, scale, rng):
+    decoder = osp.RandomizedDecoder(space)
+    for seed, theta in enumerate(rng.standard_normal((30, space.dim)) * scale):
+        slow = decoder.law(space.predict(theta)).sample(np.random.default_rng(seed))
+        assert np.array_equal(decoder.decode(theta, np.random.default_rng(seed)), slow)
+
+
+def test_far_from_every_output_the_nearest_is_not_looked_for(monkeypatch, rng):
+    space = osp.make_space("birkhoff", n=4)
+    monkeypatch.setattr(type(space), "nearest_vertex", None)
+    assert space.is_vertex(osp.RandomizedDecoder(space).decode(np.zeros(16), rng))
+
+
 def test_on_the_simplex_p_is_twice_the_missing_confidence():
     space = osp.make_space("simplex", d=3)
     law = osp.RandomizedDecoder(space).law(Prediction(np.array([0.7, 0.2, 0.1])))
