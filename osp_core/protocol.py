@@ -164,9 +164,9 @@ class OnlinePredictor:
         Y : sequence
             As many outputs.
         """
-        from osp_core.fused.predictor import as_chunk
+        from osp_core.fused.feedback import as_rows
 
-        rows = as_chunk(X, self.model.shape(self.space.dim)) if self.compiled and not self._waiting else None
+        rows = as_rows(X, self.model.shape(self.space.dim)) if self.compiled and not self._waiting else None
         if rows is None or self.compiled is None:
             return np.empty((0, len(FIELDS)))
         table = self.compiled.learn_many(rows, Y)

@@ -22,6 +22,10 @@ HELPERS = (
     functions.distance,
     columns.catch_up,
     columns.settle_columns,
+    rounds.add_up,
+    rounds.add_up_active,
+    rounds.move,
+    rounds.move_active,
     rounds.shrink,
 )
 
@@ -74,7 +78,7 @@ def _compiled(
     # processes that compile different variants at once would mix them up. So every variant gets a name, and
     # a file, of its own; and since numba looks at the text of the caller alone, the name depends on all.
     learn_rounds.__qualname__ = f"learn_rounds_{_digest((*HELPERS, *helpers, *learning))}"
-    predict_row.__qualname__ = f"predict_row_{_digest((*helpers, *predicting))}"
+    predict_row.__qualname__ = f"predict_row_{_digest((*HELPERS, *helpers, *predicting))}"
     draw_rounds.__qualname__ = f"draw_rounds_{_digest((*HELPERS, *helpers, *drawing))}"
     compiled = njit(cache=True)
     return RoundFunctions(

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from osp_core import kernels
 from osp_core.decoding import BlockwiseDecoder, RandomizedDecoder
-from osp_core.errors import LARGEST, Array, OspError
+from osp_core.errors import LARGEST, Array
 from osp_core.fused.assemble import assemble
+from osp_core.fused.feedback import NO_COLUMNS, Feedback, Rows, as_row
 from osp_core.fused.parts import SpaceParts
 from osp_core.learners.rule_learner import RuleLearner
 from osp_core.losses import FenchelYoungLoss
 from osp_core.models import LinearModel
 from osp_core.predictions import Prediction
 from osp_core.rounds import Play, Round
-from osp_core.targets import AffineLoss, RoundLoss
 from osp_core.trace import FIELDS
 
 if TYPE_CHECKING:
     from osp_core.protocol import OnlinePredictor
 
-REMEMBERED = 4096  # labels whose vertex and loss are kept
-NO_COLUMNS = np.empty(0, dtype=np.int64)
 FLOAT64 = np.dtype(np.float64)
 FIRST = np.zeros(1, dtype=np.int64)
-Laws = tuple[Array, Array, Array]
-Revealed = tuple[Array, Array, Array]
-"""True vertices, costs of their losses (both one a row) and the constants."""
 
 
 class FusedRounds:
@@ -58,17 +53,16 @@ class FusedRounds:
         decoded = decoder.blocks[0].space if isinstance(decoder, BlockwiseDecoder) else self.space
         self.shape = (predictor.model.shape(dim)[1],)
         largest = min(LARGEST, gap.feature_bound * (1 + 1e-9)) ** 2
-        self.setup = np.array([gap.loss.scale, largest, decoded.nu, decoded.norm, learner.ball])
-        self.params = np.array(parts.params, dtype=np.float64)
+        setup = gap.loss.scale, largest, decoded.nu, decoded.norm, learner.ball, *parts.params
+        self.setup = np.array(setup, dtype=np.float64)
         functions = assemble(parts, learner.rule, by_coordinate=self.blockwise, compiled=compiled)
         self._learn_rounds, self._draw_rounds = functions.learn_rounds, functions.draw_rounds
         self._charge, self._predict_row = functions.charge, functions.predict_row
-        self._work = np.empty(dim), np.empty(dim)
+        self._work = np.empty(4 * dim)
         self._width = dim if self.blockwise else 1
         self._one_p, self._one_row = np.empty((1, self._width)), np.zeros((1, len(FIELDS)))
         self._row_of_one = np.array([0, self.shape[0]])
-        self._remembers = type(predictor.target).reveal is AffineLoss.reveal
-        self._revealed: dict[Hashable, Revealed] = {}
+        self.feedback = Feedback(self.space, predictor.target)
 
     def step(self, x: Any, y: Any) -> Round | None:
         """Play for x and learn from y; None, with nothing changed, when compiled code does not take it."""
@@ -84,16 +78,8 @@ class FusedRounds:
         array.settle()
         times = self.learner.multiplier * array.factor
         corner = np.empty(dim)
-        taken = self._predict_row(
-            array.memory,
-            times,
-            x if x.flags.carray else x.copy(),
-            self.setup,
-            self.params,
-            self._work,
-            np.empty(dim),
-            corner,
-        )
+        row = x if x.flags.carray else x.copy()
+        taken = self._predict_row(array.memory, times, row, self.setup, self._work, np.empty(dim), corner)
         return corner if taken else None
 
     def learn(self, play: Play, y: Any) -> Round | None:
@@ -101,174 +87,84 @@ class FusedRounds:
         return self._learn(play.x, y, play.vertex)
 
     def _learn(self, x: Any, y: Any, played: Array | None) -> Round | None:
-        revealed = self.reveal(y)
-        if revealed is None:
+        told = self.feedback.reveal(y)
+        if told is None:
             return None
         rows = (self._row_of_one, NO_COLUMNS, x)
         if x.__class__ is not np.ndarray or not x.flags.carray:
-            rows = _as_row(x)
-        dim, table = self.space.dim, self._one_row
-        y_hats = np.empty((1, dim))
-        laws = y_hats, np.empty((1, dim)), self._one_p
-        if not self._call(rows, FIRST, revealed, laws, table):
+            rows = as_row(x)
+        points, ps, table = np.empty((2, 1, self.space.dim)), self._one_p, self._one_row
+        if not self._call(rows, FIRST, told.row, points, ps, table):
             return None
-        truths, costs, constants = revealed
         loss, expected, surrogate, p, gap = table[0].tolist()
-        vertex = self._draw(laws) if played is None else played
-        nearest = laws[1][0]
+        y_hat, nearest = points[:, 0]
+        vertex = self._draw(y_hat, nearest, ps) if played is None else played
         if vertex is None:
             vertex = nearest
         else:
-            loss = self._charge(costs[0], constants[0], vertex)
-        decoder, truth = self.predictor.decoder, truths[0]
+            loss = self._charge(told.cost, told.constant, vertex)
+        law = self.predictor.decoder.law
         return Round(
             self.space,
             vertex,
-            truth,
+            told.truth,
             nearest,
             loss,
             expected,
             surrogate,
             p,
             gap,
-            lambda: decoder.law(Prediction(y_hats[0])),
+            lambda: law(Prediction(y_hat)),
         )
 
     def learn_many(self, rows: Rows, Y: Sequence[Any]) -> Array:
         """Learn from rounds in order, up to the first that compiled code does not take; return the trace."""
-        index, feedback = self._encode(Y)
-        laws, table = self._blank(len(index))
-        if not len(index):
+        index, told = self.feedback.encode(Y)
+        rounds, dim = len(index), self.space.dim
+        table = np.zeros((rounds, len(FIELDS)))
+        if not rounds:
             return table
-        done = self._call(rows, index, feedback, laws, table)
-        played = np.empty(self.space.dim)
-        self._draw_rounds(laws, index, feedback, self.params, self.predictor.rng, played, table[:done])
+        points, ps = np.empty((2, rounds, dim)), np.empty((rounds, self._width))
+        done = self._call(rows, index, told, points, ps, table)
+        rng, played = self.predictor.rng, np.empty(dim)
+        self._draw_rounds(points, ps, index, told, self.setup, rng, played, table[:done])
         return table[:done]
 
-    def _blank(self, rounds: int) -> tuple[Laws, Array]:
-        """Room for ŷ, y* and p of every round, and for their rows of the trace."""
-        dim = self.space.dim
-        laws = np.empty((rounds, dim)), np.empty((rounds, dim)), np.empty((rounds, self._width))
-        return laws, np.zeros((rounds, len(FIELDS)))
-
-    def _call(self, rows: Rows, index: Any, feedback: Revealed, laws: Laws, table: Array) -> int:
+    def _call(self, rows: Rows, index: Any, told: Array, points: Array, ps: Array, table: Array) -> int:
         learner = self.learner
         array = learner._array
         done: int = self._learn_rounds(
-            (array.memory, array.behind, array.epochs, array.numbers),
+            array.memory,
+            array.behind,
+            array.epochs,
+            array.numbers,
             learner._numbers,
-            rows,
-            index,
-            feedback,
             self.setup,
-            self.params,
             self._work,
-            laws,
+            *rows,
+            index,
+            told,
+            points,
+            ps,
             table,
         )
         learner.rounds += done
         return done
 
-    def reveal(self, y: Any) -> Revealed | None:
-        """The true vertex of a label, and the cost and constant of its loss; None if that is not affine."""
-        if not self._remembers:  # what is told may depend on more than the label
-            return self._reveal(y)
-        key: Hashable = (y.__class__, y)
-        if y.__class__ is np.ndarray:
-            key = (y.dtype.str, y.shape, y.tobytes())
-        try:
-            return self._revealed[key]
-        except KeyError:
-            pass
-        except TypeError:  # not hashable
-            return self._reveal(y)
-        revealed = self._reveal(y)
-        if revealed is not None:
-            if len(self._revealed) >= REMEMBERED:
-                self._revealed.clear()
-            self._revealed[key] = revealed
-        return revealed
-
-    def _reveal(self, y: Any) -> Revealed | None:
-        truth, loss = self.predictor.target.reveal(self.space, y)
-        if type(loss) is not RoundLoss:
-            return None
-        truths, costs = (np.array(row, dtype=np.float64)[np.newaxis] for row in (truth, loss.cost))
-        truths.flags.writeable = False  # shared by all rounds with this label
-        return truths, costs, np.array([loss.constant], dtype=np.float64)
-
-    def _encode(self, Y: Sequence[Any]) -> tuple[Any, Revealed]:
-        """Number the outputs of a chunk, up to the first bad one, with a table of what they reveal."""
-        labels, index = Y, np.arange(len(Y))
-        if isinstance(Y, np.ndarray) and Y.ndim == 1:
-            if Y.dtype.kind in "iuU":
-                labels, index = np.unique(Y, return_inverse=True)
-            labels = labels.tolist()  # numbers and words of Python, as they would come one by one
-        numbers: dict[int, int] = {}
-        revealed: list[Revealed] = []
-        code = np.full(len(labels), -1)
-        for k, y in enumerate(labels):
-            try:
-                told = self.reveal(y)
-            except OspError:
-                told = None
-            if told is not None:
-                # What is remembered is one object per label, and the list keeps the others alive.
-                code[k] = numbers.setdefault(id(told), len(revealed))
-                if code[k] == len(revealed):
-                    revealed.append(told)
-            elif len(labels) == len(Y):
-                break  # nothing after a bad round is looked at
-        index = code[index]
-        index = index[: np.argmax(index < 0)] if (index < 0).any() else index
-        if not revealed:
-            return index[:0], (np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
-        truths, costs, constants = (np.concatenate(column) for column in zip(*revealed, strict=True))
-        truths.flags.writeable = False  # as those of one round are: one type, compiled once
-        return index, (truths, costs, constants)
-
-    def _draw(self, laws: Laws) -> Array | None:
+    def _draw(self, y_hat: Array, nearest: Array, ps: Array) -> Array | None:
         """Draw as the law of the round would; None for y*."""
-        rng, (y_hats, corners, ps) = self.predictor.rng, laws
+        rng = self.predictor.rng
         if self.blockwise:
             randomised = rng.random(ps.shape[1]) < ps[0]
             if not randomised.any():
                 return None
-            vertex = corners[0].copy()
-            vertex[randomised] = rng.random(int(randomised.sum())) < y_hats[0, randomised]
+            vertex = nearest.copy()
+            vertex[randomised] = rng.random(int(randomised.sum())) < y_hat[randomised]
             return np.asarray(vertex)
         p = ps.item()
         if p <= 0.0 or rng.random() >= p:
             return None
-        return self.space.sample_vertex(y_hats[0], rng)
-
-
-Rows = tuple[Any, Any, Array]
-"""Rows of inputs: where each starts, the columns of the entries (empty when dense), and the entries."""
-
-
-def _as_row(x: Any) -> Rows:
-    """One input: a copy where it is read-only or in pieces."""
-    if isinstance(x, np.ndarray):
-        return np.array([0, len(x)]), NO_COLUMNS, x.copy()
-    values, columns = x
-    if columns is None:
-        return np.array([0, len(values)]), NO_COLUMNS, values
-    if not len(columns):  # no columns would mean dense
-        return np.array([0, 1]), np.zeros(1, dtype=np.int64), np.zeros(1)
-    return np.array([0, len(values)]), columns.astype(np.int64), np.array(values)
-
-
-def as_chunk(X: Any, shape: tuple[int, ...]) -> Rows | None:
-    """Rows of a matrix for `learn_many`; None when it is no matrix of numbers as wide as the weights."""
-    if getattr(X, "ndim", 0) != 2 or X.shape[1] != shape[-1] or X.dtype.kind not in "fiu":
-        return None
-    if isinstance(X, np.ndarray):
-        values = np.ascontiguousarray(X, dtype=np.float64).reshape(-1)
-        return np.arange(len(X) + 1) * X.shape[1], NO_COLUMNS, values
-    if getattr(X, "format", None) != "csr" or not X.has_canonical_format or not len(X.indices):
-        return None  # without any entry, no columns would mean dense
-    return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data.astype(np.float64)
+        return self.space.sample_vertex(y_hat, rng)
 
 
 def fused_rounds(predictor: OnlinePredictor) -> FusedRounds | None:

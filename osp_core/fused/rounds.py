@@ -23,8 +23,9 @@ from osp_core.learners.weights import (
     WORTH,
 )
 
-SCALE, LARGEST_SQUARE, NU, ORDER, BALL = range(5)
-"""Entries of `setup`: scale of the loss, (feature bound)², ν, order of the norm, radius of the ball."""
+SCALE, LARGEST_SQUARE, NU, ORDER, BALL, PARAMS = range(6)
+"""Entries of `setup`: scale of the loss, (feature bound)², ν, order of the norm, radius of the ball; then the
+numbers of the space."""
 
 TARGET, EXPECTED, SURROGATE, P = range(4)
 """Columns of what a round costs, in the order of the columns of a trace."""
@@ -36,47 +37,51 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
     """Return the function that judges rounds and learns from them; see `assemble` for its parts.
 
     It stops at the first round that is refused, and returns how many it took. What to play is drawn later, by
-    `make_draw_rounds`: nothing that is learned depends on it.
+    `make_draw_rounds`: nothing that is learned depends on it. All arguments are arrays, as few as can be, and
+    not in tuples: one step spends more time on handing them over than on the round.
     """
     predict, loss, nearest, decode, amount, multiplier, admits = parts
 
-    def learn_rounds(array, rule, X, index, feedback, setup, params, work, laws, rows):  # type: ignore[no-untyped-def]
-        memory, behind, epochs, weights = array
-        starts, columns, values = X
-        truths, costs, constants = feedback
-        scores, theta = work
-        y_hats, corners, ps = laws
-        dense, d, scale = columns.size == 0, theta.size, setup[SCALE]
+    def learn_rounds(  # type: ignore[no-untyped-def]
+        memory,
+        behind,
+        epochs,
+        weights,
+        rule,
+        setup,
+        work,
+        starts,
+        columns,
+        values,
+        index,
+        told,
+        points,
+        ps,
+        rows,
+    ):
+        d, dense = points.shape[2], columns.size == 0
+        scores, theta, change = work[:d], work[d : 2 * d], work[2 * d :]
+        params, scale = setup[PARAMS:], setup[SCALE]
+        flat = memory.reshape(memory.shape[0], 2 * d)  # a column is its core, then its residue
         if not dense:
             for j in range(starts[0], starts[1]):
                 soon(memory, columns[j])
         for t in range(index.size):
             first, last = starts[t], starts[t + 1]
-            truth, cost, constant = truths[index[t]], costs[index[t]], constants[index[t]]
-            y_hat, corner, p = y_hats[t], corners[t], ps[t]
+            truth, cost, constant = told[index[t], :d], told[index[t], d : 2 * d], told[index[t], 2 * d]
+            y_hat, corner, p = points[0, t], points[1, t], ps[t]
 
             squared_size = 0.0
             for j in range(first, last):
                 squared_size += values[j] * values[j]
             if not squared_size <= setup[LARGEST_SQUARE]:
                 return t
-            for i in range(d):
-                scores[i] = 0.0
-            past = int(weights[PAST])
-            for j in range(first, last):
-                ahead = j + last - first  # most likely in the next round
-                if not dense and ahead < columns.size:
-                    soon(memory, columns[ahead])
-                    if past > 0:
-                        soon(behind, columns[ahead])
-                if values[j] != 0.0:
-                    column = j - first if dense else columns[j]
-                    pair = memory[column]
-                    if past > 0 and behind[column] < past:
-                        catch_up(pair, epochs, behind[column], past)
-                        behind[column] = past
-                    for i in range(d):
-                        scores[i] += values[j] * pair[0, i]
+            if dense:
+                if weights[PAST] > 0.0:
+                    settle_columns(memory, behind, epochs, weights)
+                add_up(flat, values[first:last], scores)
+            else:
+                add_up_active(flat, columns, values, first, last, behind, epochs, int(weights[PAST]), scores)
             times, factor = multiplier(rule), weights[FACTOR]
             for i in range(d):
                 theta[i] = times * factor * scores[i]
@@ -107,40 +112,99 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
             step = amount(rule, squares, factor * inner, rows[t, SURROGATE], expected) / factor
             if step != 0.0:
                 for i in range(d):
-                    theta[i] = step * scale * (y_hat[i] - truth[i])
-                mass, touched = weights[MASS], 0
-                for j in range(first, last):
-                    if values[j] != 0.0:
-                        pair, touched = memory[j - first if dense else columns[j]], touched + 1
-                        for i in range(d):
-                            change = values[j] * theta[i]
-                            pair[0, i] += change
-                            pair[1, i] -= mass * change  # mass·core + residue stays
+                    change[i] = step * scale * (y_hat[i] - truth[i])
+                    change[d + i] = -weights[MASS] * change[i]  # mass·core + residue stays
+                if dense:
+                    move(flat, values[first:last], change)
+                else:
+                    move_active(flat, columns, values, first, last, change)
                 if setup[BALL] < math.inf:
                     growth = 2.0 * step * inner + step * step * squares
-                    shrink(array, setup[BALL], growth, touched / memory.shape[0])
+                    share = (last - first) / memory.shape[0]
+                    shrink(memory, behind, epochs, weights, setup[BALL], growth, share)
         return index.size
 
     return learn_rounds
 
 
+def add_up(flat: Any, x: Any, scores: Any) -> None:
+    """scores = core·x, four columns at a time."""
+    for i in range(scores.size):  # a loop: numba takes seconds to compile the assignment of a slice
+        scores[i] = 0.0
+    k = 0
+    while k + 4 <= x.size:
+        a, b, c, e = x[k], x[k + 1], x[k + 2], x[k + 3]
+        first, second, third, fourth = flat[k], flat[k + 1], flat[k + 2], flat[k + 3]
+        for i in range(scores.size):
+            scores[i] += a * first[i] + b * second[i] + c * third[i] + e * fourth[i]
+        k += 4
+    while k < x.size:
+        for i in range(scores.size):
+            scores[i] += x[k] * flat[k, i]
+        k += 1
+
+
+def add_up_active(
+    flat: Any,
+    columns: Any,
+    values: Any,
+    first: int,
+    last: int,
+    behind: Any,
+    epochs: Any,
+    past: int,
+    scores: Any,
+) -> None:
+    """scores = core·x for a sparse x, whose columns take up past factors; half of the next one is fetched.
+
+    The other half is fetched by `move_active`: only so many lines of memory can be under way at once.
+    """
+    for i in range(scores.size):
+        scores[i] = 0.0
+    for j in range(first, last):
+        ahead, column = j + last - first, flat[columns[j]]  # ahead is most likely in the next round
+        if ahead < columns.size:
+            if j % 2 == 1:
+                soon(flat, columns[ahead])
+            if past > 0:
+                soon(behind, columns[ahead])
+        if past > 0 and behind[columns[j]] < past:
+            catch_up(column, epochs, behind[columns[j]], past)
+            behind[columns[j]] = past
+        for i in range(scores.size):
+            scores[i] += values[j] * column[i]
+
+
+def move(flat: Any, x: Any, change: Any) -> None:
+    """Add the outer product of `change` and x."""
+    for k in range(x.size):
+        for i in range(change.size):
+            flat[k, i] += x[k] * change[i]
+
+
+def move_active(flat: Any, columns: Any, values: Any, first: int, last: int, change: Any) -> None:
+    """Add the outer product of `change` and a sparse x."""
+    for j in range(first, last):
+        ahead, column = j + last - first, flat[columns[j]]
+        if ahead < columns.size and j % 2 == 0:
+            soon(flat, columns[ahead])
+        for i in range(change.size):
+            column[i] += values[j] * change[i]
+
+
 def make_predict_row(predict: Function, nearest: Function) -> Function:
     """Return the function that finds the output nearest to ŷ of one input, unless the input is refused."""
 
-    def predict_row(memory, times, x, setup, params, work, y_hat, corner):  # type: ignore[no-untyped-def]
-        scores, theta = work
+    def predict_row(memory, times, x, setup, work, y_hat, corner):  # type: ignore[no-untyped-def]
+        d, params = y_hat.size, setup[PARAMS:]
+        scores, theta = work[:d], work[d : 2 * d]
         squared_size = 0.0
         for j in range(x.size):
             squared_size += x[j] * x[j]
         if not squared_size <= setup[LARGEST_SQUARE]:
             return False
-        for i in range(theta.size):
-            scores[i] = 0.0
-        for j in range(x.size):
-            if x[j] != 0.0:
-                for i in range(theta.size):
-                    scores[i] += x[j] * memory[j, 0, i]
-        for i in range(theta.size):
+        add_up(memory.reshape(memory.shape[0], 2 * d), x, scores)
+        for i in range(d):
             theta[i] = times * scores[i]
         predict(theta, params, y_hat)
         nearest(y_hat, params, corner)
@@ -152,12 +216,11 @@ def make_predict_row(predict: Function, nearest: Function) -> Function:
 def make_draw_rounds(draw: Function, sample: Function) -> Function:
     """Return the function that draws what is played in rounds that were learned from, and what that costs."""
 
-    def draw_rounds(laws, index, feedback, params, rng, played, rows):  # type: ignore[no-untyped-def]
-        y_hats, corners, ps = laws
-        _, costs, constants = feedback
+    def draw_rounds(points, ps, index, told, setup, rng, played, rows):  # type: ignore[no-untyped-def]
+        d, params = played.size, setup[PARAMS:]
         for t in range(len(rows)):
-            draw(sample, y_hats[t], corners[t], ps[t], params, rng, played)
-            rows[t, TARGET] = affine_loss(costs[index[t]], constants[index[t]], played)
+            draw(sample, points[0, t], points[1, t], ps[t], params, rng, played)
+            rows[t, TARGET] = affine_loss(told[index[t], d : 2 * d], told[index[t], 2 * d], played)
 
     return draw_rounds
 
@@ -165,7 +228,7 @@ def make_draw_rounds(draw: Function, sample: Function) -> Function:
 def draw_whole(sample: Function, y_hat: Any, corner: Any, p: Any, params: Any, rng: Any, played: Any) -> None:
     """Draw as `DecodingLaw.sample` does."""
     if p[0] <= 0.0 or rng.random() >= p[0]:
-        for i in range(played.size):  # a loop: numba takes seconds to compile the assignment of a slice
+        for i in range(played.size):
             played[i] = corner[i]
     else:
         sample(y_hat, params, rng, played)
@@ -185,12 +248,13 @@ def draw_coordinates(
             played[i] = corner[i]
 
 
-def shrink(array: Any, radius: float, growth: float, share: float) -> None:
+def shrink(
+    memory: Any, behind: Any, epochs: Any, weights: Any, radius: float, growth: float, share: float
+) -> None:
     """Follow ‖core‖² after a step that touched a share of the columns, and project on the ball.
 
     The factor becomes part of the past where digits would be lost; see `LazyWeights`.
     """
-    memory, behind, epochs, weights = array
     weights[SQUARED_NORM] = max(0.0, weights[SQUARED_NORM] + growth)
     weights[UPDATES] += min(1.0, WORTH * share)
     if weights[UPDATES] >= NORM_REFRESH:

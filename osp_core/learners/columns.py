@@ -10,9 +10,9 @@ from typing import Any
 PAST = 4  # the entry of `numbers` that counts the past epochs
 
 
-def catch_up(pair: Any, epochs: Any, first: int, last: int) -> None:
-    """Bring the core and the residue of one column from one epoch to another."""
-    core, residue = pair[0], pair[1]
+def catch_up(column: Any, epochs: Any, first: int, last: int) -> None:
+    """Bring one column, its core and then its residue, from one epoch to another."""
+    core, residue = column[: column.size // 2], column[column.size // 2 :]
     for epoch in range(first, last):
         if (epoch - first) % 32 == 0 and not core.any():  # never touched, or long forgotten
             return
@@ -25,8 +25,9 @@ def catch_up(pair: Any, epochs: Any, first: int, last: int) -> None:
 def settle_columns(memory: Any, behind: Any, epochs: Any, numbers: Any) -> None:
     """Bring all columns to the present epoch, which becomes the first."""
     past = int(numbers[PAST])
+    flat = memory.reshape(memory.shape[0], 2 * memory.shape[2])
     for column in range(memory.shape[0]):
         if behind[column] < past:
-            catch_up(memory[column], epochs, behind[column], past)
+            catch_up(flat[column], epochs, behind[column], past)
         behind[column] = 0
     numbers[PAST] = 0.0
