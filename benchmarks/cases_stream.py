@@ -94,7 +94,7 @@ def _step(rows: Array, labels: Labels) -> Callable[[], float]:
     def stream() -> float:
         step, mistakes = _predictor(rows.shape[1]).step, 0
         for x, y in zip(rows, listed, strict=True):
-            mistakes += step(x, y).nearest[y] == 0.0
+            mistakes += step(x, y).nearest.item(y) == 0.0
         return float(mistakes / len(listed))
 
     return stream

@@ -97,7 +97,7 @@ class FusedRounds:
         if not self._call(rows, FIRST, told.row, points, ps, table):
             return None
         loss, expected, surrogate, p, gap = table[0].tolist()
-        y_hat, nearest = points[:, 0]
+        y_hat, nearest = points[0, 0], points[1, 0]
         vertex = self._draw(y_hat, nearest, ps) if played is None else played
         if vertex is None:
             vertex = nearest

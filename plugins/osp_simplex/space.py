@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Hashable, Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,7 @@ from osp_simplex import parts
 # ‖ŷ − y‖₂² ≤ 2(1 − s)², and (1 − s)²/(−ln s) is largest at s = 0.284668.
 SHARP_DECODING_RATIO = 0.7467293
 SHARP_GRADIENT_RATIO = 2 * 0.4072645
+FEW = 64  # classes
 
 
 class Simplex(ZeroOneSpace):
@@ -141,12 +144,10 @@ class Simplex(ZeroOneSpace):
 
     def sample_vertex(self, point: Array, rng: np.random.Generator) -> Array:
         """Draw class i with probability point[i]."""
-        if point.min() < 0.0:
-            point = self._probabilities(point)
-        shares = point.cumsum()
-        if not abs(shares[-1] - 1.0) <= 1e-7:
-            self._probabilities(point)  # raises
-        return self.unit(min(int(shares.searchsorted(rng.random() * shares[-1], "right")), self.dim - 1))
+        lowest, shares = _cumulated(point)
+        if lowest < 0.0 or not abs(shares[-1] - 1.0) <= 1e-7:
+            _, shares = _cumulated(self._probabilities(point))  # or raises
+        return self.unit(min(bisect_right(shares, rng.random() * shares[-1]), self.dim - 1))
 
     def sample_many(self, points: ArrayLike, rng: np.random.Generator) -> Array:
         cumulative = np.cumsum(self._probabilities(as_rows(points, self.dim, "points")), axis=1)
@@ -233,3 +234,11 @@ def sparsemax(points: Array) -> Array:
     tau = np.take_along_axis(thresholds, support[:, np.newaxis] - 1, axis=1)
     projected = np.maximum(shifted - tau, 0.0)
     return np.asarray(projected / projected.sum(axis=1, keepdims=True))
+
+
+def _cumulated(point: Array) -> tuple[float, Any]:
+    """The least entry, and the sums of the first entries: of a short list sooner than of an array."""
+    if len(point) > FEW:
+        return point.min(), point.cumsum()
+    entries = point.tolist()
+    return min(entries), list(accumulate(entries))
