@@ -15,6 +15,7 @@ from osp_core.testing import (
     prediction_checks,
     round_checks,
     sampling_checks,
+    twin_checks,
 )
 from osp_core.testing.report import Report, examine
 
@@ -57,6 +58,8 @@ SPACE_CHECKS: tuple[SpaceCheck, ...] = (
     interface_checks.check_labels_round_trip,
     interface_checks.check_inputs_are_validated,
     round_checks.check_round_parts,
+    twin_checks.check_with_psi,
+    twin_checks.check_accurate_to,
 )
 """Every check of a space, in the order of the report."""
 
