@@ -293,6 +293,10 @@ class SumLoss(AffineLoss):
             np.linalg.norm(gammas, ord=np.inf if p == 1 else (1.0 if np.isinf(p) else p / (p - 1.0)))
         )
 
+    def holds_by_form(self, space: OutputSpace) -> bool:
+        parts = zip(self.parts, self.space.factors, strict=True)
+        return min(part.holds_by_form(factor) for part, factor in parts)  # asks all: any may refuse
+
     def on_block(self, space: OutputSpace, block: Block) -> AffineLoss | None:
         # By its place: the space of a block may be a twin of the factor.
         position = int(np.searchsorted(self.space._ends, block.coordinates[0, 0], side="right"))
@@ -303,7 +307,9 @@ class SumLoss(AffineLoss):
 def _sum_convexity(lams: Sequence[float], p: float) -> float:
     """λ of a sum over factors in ℓp: Σ λᵢ‖vᵢ‖² ≥ λ‖v‖²."""
     # The least λᵢ for p ≥ 2; otherwise, by Cauchy–Schwarz, their harmonic sum.
-    return float(min(lams) if p >= 2 else 1.0 / np.sum(1.0 / np.asarray(lams)))
+    if p >= 2 or np.isinf(lams).all():
+        return float(min(lams))
+    return float(1.0 / np.sum(1.0 / np.asarray(lams)))
 
 
 def _product(space: OutputSpace) -> Product:

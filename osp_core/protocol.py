@@ -18,6 +18,7 @@ from osp_core.models import LinearModel, Model
 from osp_core.rounds import Assessment, Instance, Play, Round
 from osp_core.spaces import OutputSpace
 from osp_core.targets import AffineLoss, RoundLoss
+from osp_core.targets.premises import reveal
 from osp_core.trace import FIELDS
 from osp_core.turns import in_turn
 
@@ -184,7 +185,7 @@ class OnlinePredictor:
             if record is not None:
                 self._waiting.clear()
                 return record
-        truth, round_loss = self.target.reveal(play.instance.space, y)
+        truth, round_loss = reveal(self.target, play.instance.space, y)
         seen = self._assess(play.instance, play.x, play.theta, play.law, truth, round_loss)
         return self._commit_learning(play, truth, seen, round_loss(play.vertex))
 
@@ -204,7 +205,7 @@ class OnlinePredictor:
 
     def _step(self, x: Any, y: Any, context: Any) -> Round:
         instance = self._instance(context)
-        truth, round_loss = self.target.reveal(instance.space, y)
+        truth, round_loss = reveal(self.target, instance.space, y)
         read, theta = self._scores(x, instance.space)
         law = self._law(instance, theta)
         seen = self._assess(instance, read, theta, law, truth, round_loss)  # raises before anything changes

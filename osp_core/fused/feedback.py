@@ -10,6 +10,7 @@ import numpy as np
 from osp_core.errors import Array, OspError
 from osp_core.spaces import OutputSpace
 from osp_core.targets import AffineLoss, RoundLoss
+from osp_core.targets.premises import reveal
 
 REMEMBERED = 4096  # labels whose vertex and loss are kept
 NO_COLUMNS = np.empty(0, dtype=np.int64)
@@ -56,7 +57,7 @@ class Feedback:
         return told
 
     def _reveal(self, y: Any) -> Told | None:
-        truth, loss = self.target.reveal(self.space, y)
+        truth, loss = reveal(self.target, self.space, y)
         if type(loss) is not RoundLoss:
             return None
         row, d = np.concatenate([truth, loss.cost, [loss.constant]])[np.newaxis], self.space.dim
