@@ -167,7 +167,9 @@ def _examine(target: AffineLoss, space: OutputSpace) -> Premises:
         loss = _loss_at(target, y)
         _check_truth(space, y, loss)
         extremes = [] if complete else [space.lmo(loss.cost), space.lmo(-loss.cost)]
-        _check_values(space, y, loss, np.vstack([outputs, *extremes]), gamma)
+        # The centre is where many losses are steepest: γ is for the hull, not for outputs alone.
+        points = np.vstack([outputs, outputs.mean(axis=0), *extremes])
+        _check_values(space, y, loss, points, gamma)
     return Premises(by_form, len(outputs), complete or by_form)
 
 

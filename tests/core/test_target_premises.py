@@ -35,7 +35,7 @@ FALSE = {
 
 @pytest.mark.parametrize("space", [PAIRS, LARGE], ids=["all outputs", "some outputs"])
 @pytest.mark.parametrize("name", FALSE)
-@pytest.mark.parametrize("gamma", [None, 3.0])
+@pytest.mark.parametrize("gamma", [None, 30.0])
 def test_a_target_whose_premises_are_false_is_refused_before_anything_is_certified(space, name, gamma):
     functions, words = FALSE[name]
     target = osp.AffineLoss(*functions, gamma=gamma, name="mine")
