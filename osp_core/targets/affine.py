@@ -180,5 +180,5 @@ def lipschitz_constant(space: OutputSpace, cost: Array) -> float:
 
 
 def show(vector: Array) -> str:
-    """A vector in an error message."""
-    return np.array2string(np.asarray(vector), threshold=12)
+    """A vector on one line of an error message, abridged where it is long."""
+    return np.array2string(np.asarray(vector), threshold=12, precision=6, max_line_width=10**6)
