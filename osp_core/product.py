@@ -294,8 +294,10 @@ class SumLoss(AffineLoss):
         )
 
     def holds_by_form(self, space: OutputSpace) -> bool:
-        parts = zip(self.parts, self.space.factors, strict=True)
-        return min(part.holds_by_form(factor) for part, factor in parts)  # asks all: any may refuse
+        factors = space.factors if isinstance(space, Product) else ()
+        return len(factors) == len(self.parts) and min(
+            part.holds_by_form(factor) for part, factor in zip(self.parts, factors, strict=True)
+        )
 
     def on_block(self, space: OutputSpace, block: Block) -> AffineLoss | None:
         # By its place: the space of a block may be a twin of the factor.
@@ -307,9 +309,7 @@ class SumLoss(AffineLoss):
 def _sum_convexity(lams: Sequence[float], p: float) -> float:
     """λ of a sum over factors in ℓp: Σ λᵢ‖vᵢ‖² ≥ λ‖v‖²."""
     # The least λᵢ for p ≥ 2; otherwise, by Cauchy–Schwarz, their harmonic sum.
-    if p >= 2 or np.isinf(lams).all():
-        return float(min(lams))
-    return float(1.0 / np.sum(1.0 / np.asarray(lams)))
+    return float(min(lams) if p >= 2 or np.isinf(lams).all() else 1.0 / np.sum(1.0 / np.asarray(lams)))
 
 
 def _product(space: OutputSpace) -> Product:

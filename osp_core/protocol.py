@@ -149,7 +149,8 @@ class OnlinePredictor:
         """Play a random output for x; its feedback goes to `learn`, now or later."""
         instance = self._instance(context)
         read, theta = self._scores(x, instance.space)
-        return self._commit_play(instance, read, theta, self._law(instance, theta))
+        law = self._law(instance, theta)
+        return self._commit_play(instance, read, theta, law, law.sample(self.rng))
 
     @in_turn
     def learn_many(self, X: Any, Y: Sequence[Any]) -> Array:
@@ -209,8 +210,15 @@ class OnlinePredictor:
         read, theta = self._scores(x, instance.space)
         law = self._law(instance, theta)
         seen = self._assess(instance, read, theta, law, truth, round_loss)  # raises before anything changes
-        play = self._commit_play(instance, read, theta, law)
-        return self._commit_learning(play, truth, seen, round_loss(play.vertex))
+        generator = self.rng.bit_generator.state
+        vertex = law.sample(self.rng)
+        try:
+            target_loss = round_loss(vertex)
+        except GuaranteeError:
+            self.rng.bit_generator.state = generator
+            raise
+        play = self._commit_play(instance, read, theta, law, vertex)
+        return self._commit_learning(play, truth, seen, target_loss)
 
     @in_turn
     def state(self) -> dict[str, Any]:
@@ -342,8 +350,7 @@ class OnlinePredictor:
             space = space.accurate_to(self.inexactness / (t * (t + 1)) / self.loss.scale)
         return instance.decoder.law(space.predict(theta))
 
-    def _commit_play(self, instance: Instance, read: Any, theta: Array, law: Law) -> Play:
-        vertex = law.sample(self.rng)
+    def _commit_play(self, instance: Instance, read: Any, theta: Array, law: Law, vertex: Array) -> Play:
         self._delay = max(self._delay, len(self._waiting))
         self._plays += 1
         self._waiting.add(self._plays)

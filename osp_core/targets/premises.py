@@ -44,18 +44,18 @@ class Premises:
         It follows from the formula of the target.
     outputs : int
         For how many true outputs it was checked.
-    complete : bool
-        Whether it holds for all outputs: by form, or because those were all.
+    all_outputs : bool
+        Whether there are no others.
     """
 
     by_form: bool
     outputs: int
-    complete: bool
+    all_outputs: bool
 
     def __str__(self) -> str:
         if self.by_form:
             known = "which follows from its form"
-        elif self.complete:
+        elif self.all_outputs:
             known = f"checked for all {self.outputs} outputs"
         else:
             known = f"checked for {self.outputs} outputs and for that of every round"
@@ -71,7 +71,7 @@ def examine(target: AffineLoss, space: OutputSpace) -> Premises:
     For every true output y that is looked at, L(y; y) must be 0, and the oracle finds the least and the
     greatest L(y′; y): below 0, or above a γ that was stated, the target is refused. On small spaces all
     outputs are looked at. On others it is a sample, the answers of the oracle to a few fixed costs, which may
-    miss a fault; there `reveal` looks at the output of every round. The result is remembered.
+    miss a fault; but `reveal` looks at the output of every round. The result is remembered.
     """
     try:
         return _examined[space][target]
@@ -91,14 +91,12 @@ def examine(target: AffineLoss, space: OutputSpace) -> Premises:
 def reveal(target: AffineLoss, space: OutputSpace, feedback: Any) -> tuple[Array, RoundLoss]:
     """Return the true output and the loss of a round, as the target reveals them, or refuse a false loss.
 
-    Where the target could not be examined for all outputs, one oracle call finds the least loss of the round.
+    Where the form of the target does not tell, one oracle call finds the least loss of the round.
     """
     y, loss = target.reveal(space, feedback)
-    premises = examine(target, space)
-    if not premises.by_form:
+    if not examine(target, space).by_form:
         _check_truth(space, y, loss)
-        if not premises.complete:
-            loss(space.lmo(loss.cost))  # raises where it is negative
+        loss(space.lmo(loss.cost))  # raises where it is negative
     return y, loss
 
 
@@ -157,7 +155,7 @@ def _advice(space: OutputSpace) -> str:
 def _examine(target: AffineLoss, space: OutputSpace) -> Premises:
     by_form = target.holds_by_form(space)
     if not _reads_outputs(target):
-        return Premises(by_form, 0, complete=by_form)
+        return Premises(by_form, 0, all_outputs=False)
     outputs = None if by_form else _all_outputs(space)
     complete = outputs is not None
     if outputs is None:
@@ -170,7 +168,7 @@ def _examine(target: AffineLoss, space: OutputSpace) -> Premises:
         # The centre is where many losses are steepest: γ is for the hull, not for outputs alone.
         points = np.vstack([outputs, outputs.mean(axis=0), *extremes])
         _check_values(space, y, loss, points, gamma)
-    return Premises(by_form, len(outputs), complete or by_form)
+    return Premises(by_form, len(outputs), complete)
 
 
 def _reads_outputs(target: AffineLoss) -> bool:
@@ -199,7 +197,7 @@ def _some_outputs(space: OutputSpace, count: int) -> Array:
 
 def _stated_gamma(target: AffineLoss, space: OutputSpace) -> float | None:
     """γ where somebody says so; what is enumerated is right."""
-    if type(target).gamma is AffineLoss.gamma and target._gamma is None:
+    if type(target).gamma is AffineLoss.gamma and getattr(target, "_gamma", None) is None:
         return None
     try:
         gamma = float(target.gamma(space))

@@ -217,6 +217,32 @@ def test_a_round_that_reveals_a_false_premise_is_refused_and_changes_nothing(nam
     predictor.learn(play, y) if late else predictor.step(x, y)
 
 
+class Forgetful(osp.Vertices):
+    """An oracle that overlooks its last output when costs are revealed."""
+
+    def lmo(self, cost):
+        outputs = self.vertices()[:-1] if cost[0] == 7.0 else self.vertices()
+        return np.array(outputs[np.argmin(outputs @ cost)])
+
+
+def test_a_play_that_turns_out_to_cost_less_than_nothing_is_taken_back():
+    """Decision regret trusts the oracle; only the play itself shows that it was wrong."""
+    space = Forgetful(np.eye(3), psi=osp.GibbsEntropy(1.0))
+    target = osp.decision_regret(space)
+    predictor = osp.OnlinePredictor(space, 1, target=target, decoder=osp.SamplingDecoder(space), seed=1)
+    refused = 0
+    for _ in range(20):
+        before = str(predictor.state())
+        try:
+            predictor.step([1.0], np.array([7.0, 1.0, 0.9]))
+        except osp.GuaranteeError as error:
+            assert "negative" in str(error)  # noqa: PT017 — only some of the plays are
+            assert str(predictor.state()) == before
+            refused += 1
+            predictor.step([1.0], np.array([2.0, 1.0, 3.0]))  # draws the same again, at another price
+    assert refused > 0
+
+
 def test_a_loss_that_is_negative_beyond_rounding_is_not_called_zero():
     loss = RoundLoss(np.array([1e8, -1e8]), 0.0)
     assert loss(np.array([1.0, 1.0 + 1e-12])) == 0.0  # rounding, for numbers of this size
