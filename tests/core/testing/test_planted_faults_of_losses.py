@@ -75,11 +75,12 @@ PARTS = {
         osp.AffineLoss(lambda y: PART[0](y) + 0.5, lambda y: PART[1](y) - 0.25),
         "add up to",
     ),
+    "right, with a small gamma": (osp.AffineLoss(*PART, gamma=0.1), "gamma = 0.1 is too small"),
 }
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_parts_on_blocks_that_do_not_sum_to_the_loss_are_found(name):
+def test_parts_on_blocks_that_are_not_what_the_loss_is_made_of_are_found(name):
     part, words = PARTS[name]
     assert words in examine_loss(hamming(part=part), CUBE).named("loss_parts").message
 
