@@ -217,6 +217,25 @@ def test_a_round_that_reveals_a_false_premise_is_refused_and_changes_nothing(nam
     predictor.learn(play, y) if late else predictor.step(x, y)
 
 
+@pytest.mark.parametrize("name", ["step", "run"])
+def test_a_fault_that_the_sample_missed_is_found_in_its_round(name):
+    """Also in compiled rounds, where there are some: those before it are learned from, it is not."""
+    d, bad = 60, 41
+    V = 1.0 - np.eye(d)
+    V[7, bad] = -0.5
+    space = osp.make_space("simplex", d=d)
+    target = osp.AffineLoss.bilinear(V, gamma=1.0, name="mostly right")
+    predictor = osp.OnlinePredictor(space, 2, target=target, seed=0)
+    X, Y = np.full((6, 2), 0.5), [3, 1, 4, 1, bad, 9]
+    with pytest.raises(osp.GuaranteeError, match=r"mostly right.*-0\.5") as refused:
+        osp.run(predictor, X, Y) if name == "run" else [
+            predictor.step(x, y) for x, y in zip(X, Y, strict=True)
+        ]
+    assert "negative" in str(refused.value)
+    assert predictor.learner.rounds == 4
+    assert predictor.state()["plays"] == 4
+
+
 class Forgetful(osp.Vertices):
     """An oracle that overlooks its last output when costs are revealed."""
 
