@@ -28,6 +28,7 @@ class NpzTable(Table):
     """Arrays of numpy: "X" with one row an example, and the labels under the name of their column."""
 
     unit = ", row "
+    by_position = True
 
     def __init__(self, path: Path, wanted: Columns) -> None:
         super().__init__(path, wanted)

@@ -15,7 +15,8 @@ from osp_core.runs.paths import checked_path, climbs
 from osp_core.runs.toml_text import toml_text
 
 TABLES = ("params", "stream_params", "learner_params", "target_params")
-LISTS = {"features": str, "drop": str, "classes": str, "seeds": int, "centre": float, "spread": float}
+NAMES = ("features", "drop", "columns", "classes")
+LISTS = {**dict.fromkeys(NAMES, str), "seeds": int, "centre": float, "spread": float}
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,9 @@ class RunConfig:
         a registered stream and its parameters.
     features, drop : tuple of str
         The feature columns (all but the label by default), and columns that are none.
+    columns : tuple of str
+        The features by name, in the order of the weights; found in the data otherwise. A file may have them
+        in any order, but must have these.
     learner, learner_params
         A registered learner and its parameters.
     decoder : str or None
@@ -76,6 +80,7 @@ class RunConfig:
     label: str = "label"
     features: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     stream: str | None = None
     stream_params: Mapping[str, Any] = field(default_factory=dict)
     learner: str = "ogd"

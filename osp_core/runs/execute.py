@@ -23,7 +23,7 @@ from osp_core.files import make_directory, write_text
 from osp_core.protocol import OnlinePredictor
 from osp_core.rounds import Round
 from osp_core.runs.config import RunConfig
-from osp_core.runs.continuing import CONFIG, begin, continued, save
+from osp_core.runs.continuing import CONFIG, Beginning, begin, continued, save
 from osp_core.runs.interrupts import Interrupts
 from osp_core.runs.prepare import Prepared, prepare
 from osp_core.runs.progress_table import ProgressTable
@@ -86,21 +86,22 @@ def execute(
         seconds=config.checkpoint_seconds,
         keep=config.keep,
     )
-    predictor, done = begin(prepared, checkpoints, warn)
+    beginning = begin(prepared, checkpoints, warn)
+    predictor = beginning.predictor
     make_directory(directory)  # not before all is known to fit together
     write_text(directory / CONFIG, prepared.config.seen_from(directory).to_toml())
     watch = ProgressTable(prepared.space) if progress else _nobody
-    with TraceFile(directory / "trace.bin", rounds=done) as trace, Interrupts() as interrupts:
+    with TraceFile(directory / "trace.bin", rounds=beginning.done) as trace, Interrupts() as interrupts:
         started = time.monotonic()
         try:
-            finished = _loop(prepared, predictor, trace, checkpoints, interrupts, watch)
+            finished = _loop(prepared, beginning, trace, checkpoints, interrupts, watch)
         except OspError:
             # The round that failed has changed nothing; a disk that is full has been reported already.
             with contextlib.suppress(OspError):
-                save(predictor, trace, checkpoints, prepared)
+                save(beginning, trace, checkpoints, prepared)
             raise
         seconds = time.monotonic() - started
-        save(predictor, trace, checkpoints, prepared)
+        save(beginning, trace, checkpoints, prepared)
         whole = trace.read()
         summary = _summary(predictor, whole, prepared, finished, seconds)
         write_text(directory / SUMMARY, json.dumps(summary, indent=2) + "\n")
@@ -110,25 +111,29 @@ def execute(
 
 def _loop(
     prepared: Prepared,
-    predictor: OnlinePredictor,
+    beginning: Beginning,
     trace: TraceFile,
     checkpoints: Checkpoints,
     interrupts: Interrupts,
     watch: Callable[[int, Round], None],
 ) -> bool:
     """Play the rounds that are left; False when interrupted."""
-    for x, y in itertools.islice(prepared.against(predictor), trace.rounds, prepared.config.rounds):
+    most, learned = prepared.config.rounds, beginning.learned
+    left = None if most is None else max(0, most - trace.rounds)
+    for x, y in itertools.islice(beginning.rounds, left):
         if interrupts.received is not None:
             return False
         try:
-            record = predictor.step(x, y)
+            record = beginning.predictor.step(x, y)
         except OspError as error:
             error.args = (f"Round {trace.rounds + 1}: {error}", *error.args[1:])
             raise
+        if learned is not None:
+            learned.add(x, y)
         trace.append(record)
         watch(trace.rounds, record)
         if checkpoints.due(trace.rounds):
-            save(predictor, trace, checkpoints, prepared)
+            save(beginning, trace, checkpoints, prepared)
     return True
 
 

@@ -32,6 +32,8 @@ class Prepared:
         With everything resolved that was found in the data.
     columns : list of str
         The features of a file by name; empty for a stream.
+    table : Table or None
+        The file or the data frame; None for a stream.
     target, decoder
         None for the defaults of the predictor.
     rounds : callable
@@ -55,6 +57,7 @@ class Prepared:
     against: Callable[[OnlinePredictor], Iterator[tuple[Any, Any]]]
     total: int
     skipped: Callable[[], int]
+    table: Table | None = None
 
 
 def prepare(config: RunConfig) -> Prepared:
@@ -100,6 +103,8 @@ def _from_stream(config: RunConfig) -> Prepared:
 
 def _from_table(config: RunConfig) -> Prepared:
     table = open_table(config.data, config.label, features=config.features or None, drop=config.drop)
+    if config.columns:
+        table.arrange(config.columns)
     known = _surveyed(config, table)
     assert known.space is not None
     space = make_named_space(known.space, known.params)
@@ -110,7 +115,7 @@ def _from_table(config: RunConfig) -> Prepared:
         raise _no_rows(table)
     bound = config.feature_bound if config.feature_bound is not None else max(largest, 1e-12)
     return Prepared(
-        replace(known, feature_bound=bound),
+        replace(known, feature_bound=bound, columns=tuple(table.columns)),
         space,
         len(table.columns) + int(config.intercept),
         bound,
@@ -121,6 +126,7 @@ def _from_table(config: RunConfig) -> Prepared:
         lambda predictor: reader.rounds(),
         total,
         lambda: reader.skipped,
+        table,
     )
 
 

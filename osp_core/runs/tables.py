@@ -64,6 +64,8 @@ class Table(ABC):
     """
 
     unit = ":"  # between the file and the number of a line
+    by_position = False
+    """Whether the features have no names but their places."""
     path: Path
     columns: list[str]
     names: list[str]
@@ -84,6 +86,22 @@ class Table(ABC):
                 self.bad_rows += 1
                 continue
             yield row
+
+    def arrange(self, columns: Sequence[str]) -> None:
+        """Take the features in this order, whatever that of the file, which must have these and no others."""
+        missing = [name for name in columns if name not in self.columns]
+        besides = [name for name in self.columns if name not in columns]
+        wrong = [f"has no {listed(missing)}"] if missing else []
+        wrong += [f"has {listed(besides)} besides"] if besides else []
+        if not wrong and self.by_position and list(columns) != self.columns:
+            wrong = [f"has them in the order {listed(self.columns)}"]
+        if wrong:
+            raise self.error(
+                None,
+                f"the features of this run are {listed(columns)}; the file {', and '.join(wrong)}. Rename them "
+                "back, or drop what is new.",
+            )
+        self.columns = list(columns)
 
     @abstractmethod
     def _records(self) -> Iterator[tuple[int, Any]]:

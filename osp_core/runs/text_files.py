@@ -90,7 +90,7 @@ class JsonLinesTable(Table):
         if first is None:
             raise self.error(1, "the file is empty.")
         line, record = first[0], self._parse(*first)
-        self._as_list = isinstance(record.get("x"), list)
+        self._as_list = self.by_position = isinstance(record.get("x"), list)
         if not self._as_list:
             self._choose(list(record), line)
             return
