@@ -13,6 +13,7 @@ from typing import Any
 from osp_core.checkpoint import read_checkpoint
 from osp_core.checkpoints import Checkpoints, first_sound
 from osp_core.errors import InvalidInputError
+from osp_core.files import inside
 from osp_core.protocol import OnlinePredictor
 from osp_core.registry import make_learner
 from osp_core.runs.config import RunConfig
@@ -84,7 +85,8 @@ def begin(prepared: Prepared, checkpoints: Checkpoints, warn: Callable[[str], No
             )
         if prepared.table is not None and not isinstance(extra.get("learned"), str):
             raise InvalidInputError(
-                f"{path} does not say which rows it was learned from; start the run again in another directory."
+                f"{path} does not say which rows it was learned from; start the run again in another "
+                "directory."
             )
         return OnlinePredictor.load(path, **parts), int(extra["rounds"]), extra.get("learned", "")
 
@@ -103,6 +105,7 @@ def save(beginning: Beginning, trace: TraceFile, checkpoints: Checkpoints, prepa
     """Write a checkpoint after the trace it belongs to is on disk, with what it takes to use it alone."""
     config = prepared.config
     trace.flush()
+    inside(checkpoints.directory.parent, checkpoints.directory.name)
     extra = {
         "run": _fingerprint(config),
         "columns": prepared.columns,

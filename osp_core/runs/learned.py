@@ -41,6 +41,6 @@ class Learned:
         change = "they are not the same any more" if found == count else f"there are {found}"
         raise table.error(
             None,
-            f"this run has learned the {count} rows at the beginning, but {change}. Restore them (rows may be "
-            "added at the end), or start a run in another directory.",
+            f"this run has learned the {count} rows at the beginning, but {change}. Restore them (rows may "
+            "be added at the end), or start a run in another directory.",
         )

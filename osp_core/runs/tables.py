@@ -98,8 +98,8 @@ class Table(ABC):
         if wrong:
             raise self.error(
                 None,
-                f"the features of this run are {listed(columns)}; the file {', and '.join(wrong)}. Rename them "
-                "back, or drop what is new.",
+                f"the features of this run are {listed(columns)}; the file {', and '.join(wrong)}. Rename "
+                "them back, or drop what is new.",
             )
         self.columns = list(columns)
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from osp_core.errors import MissingDependencyError, OspError
-from osp_core.files import lock, sync_directory, whole_file
+from osp_core.files import lock, open_inside, sync_directory, whole_file
 from osp_core.sweeps.task import SCHEMA
 
 NAME = "results.jsonl"
@@ -35,21 +35,21 @@ class Store:
     def __init__(self, directory: Path, *, warn: Callable[[str], None] = lambda message: None) -> None:
         self.path = directory / NAME
         self._rows: dict[str, dict[str, Any]] = {}
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        except OSError as error:
-            raise StoreError(f"{self.path} cannot be opened: {error.strerror}.") from error
-        try:
-            if not lock(self._file):
-                raise StoreError(
-                    f"{self.path} is in use by another sweep; wait for it, or choose another store."
-                )
+        with contextlib.ExitStack() as opened:
+            try:
+                directory.mkdir(parents=True, exist_ok=True)
+                if (release := lock(directory)) is None:
+                    raise StoreError(
+                        f"{self.path} is in use by another sweep; wait for it, or choose another store."
+                    )
+                opened.callback(release)
+                self._file = open_inside(directory, NAME, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            except OSError as error:
+                raise StoreError(f"{self.path} cannot be opened: {error.strerror}.") from error
+            opened.callback(os.close, self._file)
             sync_directory(directory)
             self._read(warn)
-        except BaseException:
-            os.close(self._file)
-            raise
+            self._opened = opened.pop_all()
 
     def done(self) -> dict[str, dict[str, Any]]:
         """The rows of the runs that finished, by key."""
@@ -103,7 +103,7 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
     ) -> None:
-        os.close(self._file)
+        self._opened.close()
 
 
 def write_parquet(rows: Iterable[Mapping[str, Any]], path: str | os.PathLike[str]) -> None:
