@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 import osp_core as osp
 from osp_core.cli import main
+from osp_core.experiments.result import ExperimentResult
 from osp_core.report import write_run_report
 from osp_core.runs import RunConfig, execute, execute_seeds
 from osp_core.sweeps import Store, run_many
@@ -127,6 +128,16 @@ def test_a_store_is_not_opened_through_a_link(tmp_path, outside, name, target):
     link(tmp_path / "store", name, outside / target)
     with pytest.raises(osp.OspError, match=f"{name} is a symbolic link"):
         Store(tmp_path / "store")
+    assert contents(outside) == before
+
+
+@pytest.mark.parametrize("ending", ["csv", "md"])
+def test_the_table_of_an_experiment_is_not_written_through_a_link(tmp_path, outside, ending):
+    before = contents(outside)
+    result = ExperimentResult("one", "a title", ({"n": 1},), lambda figure, rows: None)
+    link(tmp_path / "out", f"one.{ending}", outside / "precious")
+    with pytest.raises(osp.InvalidInputError, match=f"one.{ending} is a symbolic link"):
+        result.save(tmp_path / "out")
     assert contents(outside) == before
 
 
