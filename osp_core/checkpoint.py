@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import Array, InvalidInputError, OspError
-from osp_core.files import whole_file
+from osp_core.files import read_json, whole_file
 
 SCHEMA = 1
 _DTYPES = {"float64": "<f8", "int64": "<i8", "bool": "|b1"}
@@ -186,7 +186,7 @@ def _seal(header: Mapping[str, Any]) -> bytes:
 
 
 def _unseal(data: bytes) -> dict[str, Any]:
-    sealed = json.loads(data)
+    sealed = read_json(data)
     if not isinstance(sealed, dict) or not isinstance(sealed.get("body"), dict):
         raise CheckpointError("it has no header")
     body: dict[str, Any] = sealed["body"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import secrets
@@ -83,6 +84,19 @@ def clear_leftovers(directory: Path) -> None:
         if _TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink():
             with contextlib.suppress(OSError):  # it is in nobody's way
                 path.unlink()
+
+
+def read_json(text: str | bytes) -> Any:
+    """Read JSON, and refuse an object with a key that is there twice: readers differ on which one counts."""
+    return json.loads(text, object_pairs_hook=_without_twins)
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        key = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
+        raise InvalidInputError(f"the key {key!r} is there twice")
+    return found
 
 
 def make_directory(directory: Path) -> None:

@@ -13,6 +13,7 @@ import click
 
 from osp_core.cli import completion
 from osp_core.errors import InvalidInputError
+from osp_core.files import read_json
 
 EXAMPLES = """
 \b
@@ -211,7 +212,9 @@ def parse_param(text: str) -> tuple[str, Any]:
     if not equals or not key.isidentifier():
         raise InvalidInputError(f"A parameter is written KEY=VALUE, got {text!r}.")
     try:
-        return key, json.loads(value)
+        return key, read_json(value)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{key}: {error}.") from None
     except (ValueError, RecursionError):
         return key, value
 

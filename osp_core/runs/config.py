@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import Any
 
 from osp_core.errors import InvalidInputError
 from osp_core.runs.paths import checked_path, climbs
-from osp_core.runs.toml_text import toml_text
+from osp_core.runs.text import clean_names
+from osp_core.runs.toml_text import read_toml, toml_text
 
 TABLES = ("params", "stream_params", "learner_params", "target_params")
 NAMES = ("features", "drop", "columns", "classes")
@@ -129,6 +129,8 @@ class RunConfig:
             value = getattr(self, name)
             if not isinstance(value, list | tuple) or not all(type(item) is kind for item in value):
                 raise InvalidInputError(f"{name} must be a list of {kind.__name__}, got {value!r}.")
+            if name in NAMES:
+                value = clean_names(value, name)
             if kind is not float and len(set(value)) < len(value):
                 raise InvalidInputError(f"{name} names something twice: {value!r}.")
             object.__setattr__(self, name, tuple(value))
@@ -142,13 +144,7 @@ class RunConfig:
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str], **overrides: Any) -> RunConfig:
         """Read a run file; what is in `overrides` and not None replaces what the file says."""
-        try:
-            with open(path, "rb") as file:
-                values = tomllib.load(file)
-        except OSError as error:
-            raise InvalidInputError(f"{os.fspath(path)}: {error.strerror}.") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise InvalidInputError(f"{os.fspath(path)}: {error}.") from error
+        values = read_toml(path)
         known = {entry.name for entry in fields(cls)}
         if unknown := sorted(set(values) - known):
             # A run file says what is run, never where results go: that is for the one who runs it.

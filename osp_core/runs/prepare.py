@@ -18,6 +18,7 @@ from osp_core.runs.labels import read_costs, read_label
 from osp_core.runs.names import make_decoder, make_named_space, make_target
 from osp_core.runs.survey import Moments, Names, given_names, needs_survey
 from osp_core.runs.tables import DataError, Row, Table
+from osp_core.runs.text import clean_names
 from osp_core.spaces import OutputSpace
 from osp_core.targets import AffineLoss, DecisionRegret
 
@@ -158,7 +159,7 @@ def _surveyed(config: RunConfig, table: Table) -> RunConfig:
 
 def _with_classes(config: RunConfig) -> dict[str, Any]:
     assert config.space is not None
-    given = dict(config.params)
+    given: dict[str, Any] = clean_names(dict(config.params), "A parameter of the space")
     if not config.classes:
         return given
     named = given_names(config.space, config.classes)

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from osp_core.errors import MissingDependencyError, OspError
-from osp_core.files import lock, open_inside, sync_directory, whole_file
+from osp_core.files import lock, open_inside, read_json, sync_directory, whole_file
 from osp_core.sweeps.task import SCHEMA
 
 NAME = "results.jsonl"
@@ -57,7 +57,9 @@ class Store:
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Add a row; when this returns, it is on disk."""
-        line = memoryview(json.dumps(row, allow_nan=False, ensure_ascii=False).encode() + b"\n")
+        text = json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n"
+        # Half a character, as in the name of a file that is no UTF-8, becomes JSON's escape for it.
+        line = memoryview(text.encode(errors="backslashreplace"))
         end = os.fstat(self._file).st_size
         try:
             while line:
@@ -124,7 +126,7 @@ def _row(line: bytes) -> dict[str, Any]:
     if not line.endswith(b"\n"):
         raise ValueError("the line has no end")
     try:
-        row = json.loads(line)
+        row = read_json(line)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     parts = {"key": str, "schema": int, "config": dict}
