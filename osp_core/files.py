@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -15,6 +17,7 @@ from osp_core.errors import InvalidInputError, MissingDependencyError
 
 LOCK = ".lock"
 """The file in a directory of results that is there, and locked, while a process works in it."""
+_TRIES = 100
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}\.tmp", re.DOTALL)  # the names that `whole_file` gives
 
 
@@ -94,8 +97,8 @@ def read_json(text: str | bytes) -> Any:
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        key = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
-        raise InvalidInputError(f"the key {key!r} is there twice")
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise InvalidInputError(f"the key {twice!r} is there twice")
     return found
 
 
@@ -139,7 +142,7 @@ def lock(directory: Path) -> Callable[[], None] | None:
     except ImportError:  # on Windows
         return _lock_with_package(inside(directory, LOCK))
     path = directory / LOCK
-    while True:
+    for _ in range(_TRIES):
         try:
             file = open_inside(directory, LOCK, os.O_RDWR | os.O_CREAT)
         except OSError as error:
@@ -152,14 +155,14 @@ def lock(directory: Path) -> Callable[[], None] | None:
         except OSError:
             pass  # some network file systems have no locks
         if _is_open_as(file, path):
-            break
-        os.close(file)  # the one before has removed it; nobody else would look at this one
+            return functools.partial(_unlock, file, path)
+        os.close(file)  # the one before has removed it: whoever comes next would make and lock another
+    raise InvalidInputError(f"{path} is removed whenever it is made; look at what else uses {directory}.")
 
-    def release() -> None:
-        path.unlink(missing_ok=True)  # while it is locked: afterwards it may be somebody else's
-        os.close(file)
 
-    return release
+def _unlock(file: int, path: Path) -> None:
+    path.unlink(missing_ok=True)  # while it is locked: afterwards it may be somebody else's
+    os.close(file)
 
 
 def _is_open_as(file: int, path: Path) -> bool:
@@ -182,4 +185,5 @@ def _lock_with_package(path: Path) -> Callable[[], None] | None:
         held.acquire(timeout=0)
     except filelock.Timeout:
         return None
-    return held.release
+    release: Callable[[], None] = held.release
+    return release

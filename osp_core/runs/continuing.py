@@ -105,7 +105,7 @@ def save(beginning: Beginning, trace: TraceFile, checkpoints: Checkpoints, prepa
     """Write a checkpoint after the trace it belongs to is on disk, with what it takes to use it alone."""
     config = prepared.config
     trace.flush()
-    inside(checkpoints.directory.parent, checkpoints.directory.name)
+    inside(checkpoints.directory.parent, checkpoints.directory.name)  # still no link
     extra = {
         "run": _fingerprint(config),
         "columns": prepared.columns,

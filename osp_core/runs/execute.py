@@ -87,12 +87,16 @@ def execute(
         seconds=config.checkpoint_seconds,
         keep=config.keep,
     )
+    saved = checkpoints.paths()
     beginning = begin(prepared, checkpoints, warn)
     resolved = prepared.config.seen_from(directory).to_toml()
     make_directory(directory)  # not before all is known to fit together
     with sole_use(directory):
+        # Another run may have been here while we looked at the data.
         if not resume:
-            refuse_used(directory)  # another run may have been here while we looked at the data
+            refuse_used(directory)
+        elif checkpoints.paths() != saved:
+            raise InvalidInputError(f"Another run has gone on in {directory} meanwhile; resume again.")
         clear_leftovers(directory)
         write_text(inside(directory, CONFIG), resolved)
         return _execute(prepared, beginning, checkpoints, directory, progress=progress)

@@ -106,8 +106,8 @@ def _readings(text: str) -> Iterator[Any]:
         yield listed
         if all(len(edge) == 2 for edge in listed):
             yield {edge[0]: edge[1] for edge in listed}
-    if (listed := json_list(text)) is not None:
-        yield from _lists(listed)
+    if (items := json_list(text)) is not None:
+        yield from _lists(items)
 
 
 def _lists(label: Any) -> Iterator[Any]:

@@ -111,6 +111,23 @@ def test_a_second_run_that_found_the_directory_empty_does_not_touch_the_results_
     assert execute(config(seed=1), tmp_path / "out", resume=True).summary["rounds"] == 30
 
 
+def test_a_run_that_went_on_while_another_was_about_to_resume_it_keeps_its_results(tmp_path, monkeypatch):
+    module = sys.modules["osp_core.runs.execute"]
+    real = module.begin
+    execute(config(rounds=10), tmp_path / "out")
+
+    def slow(*arguments):
+        monkeypatch.setattr(module, "begin", real)
+        beginning = real(*arguments)
+        execute(config(), tmp_path / "out", resume=True)
+        return beginning
+
+    monkeypatch.setattr(module, "begin", slow)
+    with pytest.raises(osp.InvalidInputError, match=r"Another run has gone on in .*resume again"):
+        execute(config(rounds=20), tmp_path / "out", resume=True)
+    assert execute(config(), tmp_path / "out", resume=True).summary["rounds"] == 30
+
+
 def test_a_lock_is_gone_when_its_process_is_and_leaves_no_file(tmp_path):
     code = (
         "import os, signal, sys, pathlib; from osp_core.files import lock; lock(pathlib.Path(sys.argv[1]));"

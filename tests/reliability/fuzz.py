@@ -132,7 +132,7 @@ def resumed(data, place):
     cells = [line for line in csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")) if line]
     names = [tidy(name) for name in cells[0]]
     rows = [dict(zip(names, line, strict=True)) for line in cells[1 : LEARNED + 1]]
-    found = [(float(row["a"]), float(row["b"]), tidy(row["y"])) for row in rows]
+    found = [(float(row["a"].strip()), float(row["b"].strip()), tidy(row["y"])) for row in rows]
     assert found == [(1.0, 2.0, "u"), (3.0, 4.5, "v"), (-1.0, 0.5, "u")]
     return "accepted"
 
