@@ -23,7 +23,8 @@ class Learned:
     def add(self, x: Array, y: Array) -> None:
         """Take note of a round that was learned."""
         for part in (x, y):
-            self._hash.update((part + 0.0).tobytes())  # −0.0 is the same number as 0.0, in other bytes
+            # −0.0 is the same number as 0.0, in other bytes; so is any number on a big-endian machine.
+            self._hash.update((part + 0.0).astype("<f8", copy=False).tobytes())
 
     @property
     def digest(self) -> str:
