@@ -38,7 +38,7 @@ Bad rows end the run before it begins (exit code 2, with file and line), or are 
 guess. Every row is checked first; no file is held in memory.
 
 Ctrl-C (or SIGTERM) ends the run after its round with a checkpoint and results; --resume continues it, bit
-for bit. The data must then begin with the rows that were learned, in any format and with columns in any order.
+for bit. The data must then begin with the rows that were learned, in any format, with columns in any order.
 """
 
 
