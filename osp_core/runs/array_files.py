@@ -36,7 +36,7 @@ class NpzTable(Table):
         asked = ["X"] if label is None else ["X", label]
         try:
             with zipfile.ZipFile(path) as archive:
-                held = [self._name(None, name.removesuffix(".npy")) for name in archive.namelist()]
+                held = [self.clean_name(None, name.removesuffix(".npy")) for name in archive.namelist()]
                 self._members = dict(zip(held, archive.namelist(), strict=True))
                 if twice := [name for name in asked if held.count(name) > 1]:
                     raise self.error(None, f"two arrays are called {twice[0]!r}; rename one of them.")

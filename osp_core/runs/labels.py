@@ -35,7 +35,8 @@ def write_label(label: Any) -> str:
     if isinstance(label, Mapping | set | frozenset | list | tuple):
         items = list(label.items()) if isinstance(label, Mapping) else list(label)
         if not all(map(_is_plain, items)):
-            return json.dumps(plain_label(items if isinstance(label, Mapping) else label), ensure_ascii=False)
+            plain = plain_label(items if isinstance(label, Mapping) else label)
+            return json.dumps(plain, ensure_ascii=False, default=text_of)
         parts = map(_edge, items)
         if isinstance(label, list | tuple):
             return ">".join(parts)

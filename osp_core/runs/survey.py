@@ -135,11 +135,10 @@ def _edges(label: Any) -> list[tuple[Any, ...]]:
     if isinstance(label, str):
         listed = json_list(label)
         return [split_edge(part) for part in split_label(label)] if listed is None else _edges(listed)
-    if isinstance(label, dict):
-        return list(label.items())
-    return (
-        [tuple(edge) for edge in label if isinstance(edge, list | tuple)] if isinstance(label, list) else []
-    )
+    items = list(label.items()) if isinstance(label, dict) else label if isinstance(label, list) else []
+    edges = [tuple(edge) for edge in items if isinstance(edge, list | tuple)]
+    # What is no name makes the row a bad one, when its label is read.
+    return [edge for edge in edges if all(isinstance(end, str | int | float) for end in edge)]
 
 
 def _natural(part: Any) -> tuple[int, float, str]:

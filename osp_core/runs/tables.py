@@ -74,9 +74,11 @@ class Table(ABC):
     def __init__(self, path: Path, wanted: Columns) -> None:
         self.path = path
         self.wanted = Columns(
-            None if wanted.label is None else self._name(None, wanted.label),
-            None if wanted.features is None else tuple(self._name(None, name) for name in wanted.features),
-            tuple(self._name(None, name) for name in wanted.drop),
+            None if wanted.label is None else self.clean_name(None, wanted.label),
+            None
+            if wanted.features is None
+            else tuple(self.clean_name(None, name) for name in wanted.features),
+            tuple(self.clean_name(None, name) for name in wanted.drop),
         )
         self.bad_rows = 0
 
@@ -124,7 +126,7 @@ class Table(ABC):
 
     def _choose(self, names: Sequence[str], line: int | None) -> None:
         """Set `names` and `columns`, or say which column is not there, or there twice."""
-        wanted, names = self.wanted, [self._name(line, name) for name in names]
+        wanted, names = self.wanted, [self.clean_name(line, name) for name in names]
         if twice := [name for name, times in Counter(names).items() if times > 1]:
             raise self.error(line, f"two columns are called {twice[0]!r}; rename one of them.")
         asked = [wanted.label] if wanted.label is not None else []
@@ -138,7 +140,8 @@ class Table(ABC):
         if not self.columns:
             raise self.error(line, f"there is no feature column; the columns are {listed(names)}.")
 
-    def _name(self, line: int | None, name: str) -> str:
+    def clean_name(self, line: int | None, name: str) -> str:
+        """The name of a column as it is looked for."""
         try:
             return clean_text(name)
         except InvalidInputError as error:

@@ -29,7 +29,7 @@ class CsvTable(Table):
         line, cells = first
         _refuse_bytes(self, line, "".join(cells))
         has_numbers = any(map(is_number, cells))
-        names = [self._name(line, cell) for cell in cells]
+        names = [self.clean_name(line, cell) for cell in cells]
         self._header_line = 0 if has_numbers and not self._names_columns(names) else line
         if not self._header_line:
             names = [f"column {i}" for i in range(len(cells))]
@@ -144,7 +144,7 @@ def read_line(table: Table, line: int, text: str) -> Any:
         value = read_json(text)
         if not isinstance(value, dict):
             return value
-        named = [(table._name(line, key), item) for key, item in value.items()]
+        named = [(table.clean_name(line, key), item) for key, item in value.items()]
         record = dict(named)
         if len(record) < len(named):
             twice = Counter(name for name, _ in named).most_common(1)[0][0]

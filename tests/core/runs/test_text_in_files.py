@@ -249,3 +249,12 @@ def test_sets_with_separators_in_their_names_are_learned_from_any_file(tmp_path)
     assert results[0].prepared.config.params == {"labels": ["a;b", "c", "d>e"]}
     assert results[1].prepared.config.params == results[0].prepared.config.params
     assert results[1].summary["weights_sha256"] == results[0].summary["weights_sha256"]
+
+
+@pytest.mark.parametrize("space", ["matching", "assignment", "graphic_matroid"])
+@pytest.mark.parametrize("label", [[[["u"], "v"]], {"u": ["v"]}, [["u", {"v": 1}]], "[[[1], 2]]"])
+def test_edges_whose_ends_are_no_names_are_bad_rows(tmp_path, space, label):
+    path = json_lines(tmp_path / "d.jsonl", [[["u", "v"]], label])
+    with pytest.raises(DataError, match=r"d\.jsonl:2: label: "):
+        run(path, tmp_path / "out", space=space)
+    assert run(path, tmp_path / "out", space=space, on_error="skip").summary["skipped_rows"] == 1
