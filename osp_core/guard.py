@@ -50,7 +50,7 @@ def guarded(space: OutputSpace, *, slow: float = 1.0, time_limit: float | None =
     """
     if isinstance(space, _Guard):
         return space
-    twin: OutputSpace = object.__new__(_guarded_class(type(space)))
+    twin = _bare(type(space))
     limit = None if time_limit is None else as_positive(time_limit, "time_limit")
     twin.__dict__.update(space.__dict__)
     # The space itself, not watched, answers whether a point is an output, so that asking does not ask again.
@@ -173,6 +173,10 @@ class _Guard:
 
     _watch: _Watch
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The class is made at run time, and no module has it under its name.
+        return _bare, (type(self._watch.inner),), self.__getstate__()
+
     def decompose(self, point: Any) -> Any:
         answer = _ask(self, "decompose", (point,), {})
         return self._watch.combination("decompose", answer, np.asarray(point, dtype=np.float64))
@@ -225,6 +229,12 @@ def _ask(space: Any, name: str, args: Sequence[Any], kwargs: Any) -> Any:
 def _guarded_class(kind: type) -> type:
     # The same name: messages and checkpoints are those of the space itself.
     return type(kind.__name__, (_Guard, kind), {"__module__": kind.__module__, "__doc__": kind.__doc__})
+
+
+def _bare(kind: type[OutputSpace]) -> OutputSpace:
+    """A guarded space of this class, with nothing in it yet."""
+    twin: OutputSpace = object.__new__(_guarded_class(kind))
+    return twin
 
 
 def _title(space: OutputSpace) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -75,8 +76,9 @@ class AffineLoss:
             raise InvalidInputError(
                 f"V must be a finite square matrix, got an array of shape {matrix.shape}."
             )
-        constant = c if callable(c) else lambda _y: float(c)
-        return cls(lambda y: matrix @ y + offset, constant, gamma=gamma, name=name)
+        # Functions of a module, unlike lambdas, can be pickled, and so can what holds them.
+        constant = c if callable(c) else functools.partial(always, float(c))
+        return cls(functools.partial(_affine_map, matrix, offset), constant, gamma=gamma, name=name)
 
     def at(self, y: Array) -> RoundLoss:
         """The loss of a round whose true output is `y`, as a function of the played output."""
@@ -112,6 +114,15 @@ class AffineLoss:
     def on_block(self, space: OutputSpace, block: Block) -> AffineLoss | None:
         """The part of this loss on one block of `space`, or None where it is no sum over blocks."""
         return None
+
+
+def always(value: float, _y: Array) -> float:
+    """The constant function of this value."""
+    return value
+
+
+def _affine_map(matrix: Array, offset: Array, y: Array) -> Array:
+    return np.asarray(matrix @ y + offset)
 
 
 def lipschitz_constant(space: OutputSpace, cost: Array) -> float:

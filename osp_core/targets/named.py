@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from osp_core.errors import Array, GuaranteeError, InvalidInputError
-from osp_core.targets.affine import AffineLoss, RoundLoss
+from osp_core.targets.affine import AffineLoss, RoundLoss, always
 
 if TYPE_CHECKING:
     from osp_core.spaces import Block, OutputSpace
@@ -61,7 +62,7 @@ class ProportionalLoss(AffineLoss):
         # The whole space fixes the weight (1/d, …); the block only restricts the coordinates.
         weight = self.weight_on(space)
         return ProportionalLoss(
-            self.name, lambda _y: weight, slope=self.slope, offset=self.offset, shift=self.shift
+            self.name, partial(always, weight), slope=self.slope, offset=self.offset, shift=self.shift
         )
 
     def weight_on(self, space: OutputSpace) -> float:
@@ -96,35 +97,53 @@ def _largest_misalignment(y: Array) -> float:
     return float(ordered @ ordered - ordered @ ordered[::-1])
 
 
-zero_one = ProportionalLoss("zero_one", lambda y: 1.0, slope=-1.0, offset=1.0, shift=lambda y: 0.0)
+def _share(y: Array) -> float:
+    return 1.0 / y.size
+
+
+def _mass(y: Array) -> float:
+    return float(y.sum())
+
+
+def _share_of_the_chosen(y: Array) -> float:
+    return 1.0 / _mass(y) if y.any() else 0.0
+
+
+def _share_of_the_misalignment(y: Array) -> float:
+    return 1.0 / most if (most := _largest_misalignment(y)) > 0 else 0.0
+
+
+def _square(y: Array) -> float:
+    return float(y @ y)
+
+
+zero_one = ProportionalLoss(
+    "zero_one", partial(always, 1.0), slope=-1.0, offset=1.0, shift=partial(always, 0.0)
+)
 """1 when the class is wrong: L = ⟨y′, 1 − y⟩ on the simplex."""
 
-hamming = ProportionalLoss(
-    "hamming", lambda y: 1.0 / y.size, slope=-2.0, offset=1.0, shift=lambda y: float(y.sum())
-)
+hamming = ProportionalLoss("hamming", _share, slope=-2.0, offset=1.0, shift=_mass)
 """The fraction of the d entries that differ: L = (⟨y′, 1⟩ + ⟨y, 1⟩ − 2⟨y′, y⟩)/d on 0/1 outputs."""
 
-absolute = ProportionalLoss(
-    "absolute", lambda y: 1.0 / y.size, slope=-2.0, offset=1.0, shift=lambda y: float(y.sum())
-)
+absolute = ProportionalLoss("absolute", _share, slope=-2.0, offset=1.0, shift=_mass)
 """|level′ − level|/d on ordinal outputs, where it is the Hamming loss of the prefixes."""
 
 mismatch = ProportionalLoss(
     "mismatch",
-    lambda y: 1.0 / float(y.sum()) if y.any() else 0.0,
+    _share_of_the_chosen,
     slope=-1.0,
     offset=1.0,
-    shift=lambda y: 0.0,
+    shift=partial(always, 0.0),
     needs_constant_mass=True,
 )
 """The fraction of the chosen elements that are wrong: L = ⟨y′, 1 − y⟩/Σy on 0/1 outputs of constant mass."""
 
 alignment = ProportionalLoss(
     "alignment",
-    lambda y: 1.0 / most if (most := _largest_misalignment(y)) > 0 else 0.0,
+    _share_of_the_misalignment,
     slope=-1.0,
     offset=0.0,
-    shift=lambda y: float(y @ y),
+    shift=_square,
     needs_constant_mass=True,
 )
 """⟨y, y − y′⟩/M on permutations of a weight vector; 1 for the reversed ranking."""
