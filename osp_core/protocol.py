@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,11 +13,13 @@ from osp_core.decoding import Decoder, Law
 from osp_core.errors import Array, GuaranteeError, InvalidInputError, as_positive
 from osp_core.guarantees import Bound, SurrogateGap, surrogate_gap
 from osp_core.learners import OGD, OnlineLearner, RunSummary
+from osp_core.learners.service import enter_service, require_free
 from osp_core.loop import run
 from osp_core.losses import FenchelYoungLoss
 from osp_core.models import LinearModel, Model
 from osp_core.rounds import Assessment, Instance, Play, Round
 from osp_core.spaces import OutputSpace
+from osp_core.states import count, entry, flag, generator, number
 from osp_core.targets import AffineLoss, RoundLoss
 from osp_core.trace import FIELDS
 from osp_core.turns import in_turn
@@ -38,7 +41,7 @@ class OnlinePredictor:
     n_features : int
         Length of x (columns of Φ for a FeatureModel).
     learner : OnlineLearner, optional
-        OGD with the step of Thm 7 by default.
+        OGD with the step of Thm 7 by default. It serves this predictor alone.
     model : Model, optional
         LinearModel by default.
     loss : FenchelYoungLoss, optional
@@ -86,18 +89,20 @@ class OnlinePredictor:
         self.target = target if target is not None else space.target_loss()
         self.gap = surrogate_gap(space, self.target, loss=loss, decoder=decoder, feature_bound=feature_bound)
         self.loss, self.decoder = self.gap.loss, self.gap.decoder
-        self.learner = learner if learner is not None else OGD()
-        self.learner.start(self.model.shape(space.dim), gap=self.gap)
         self.inexactness = None if inexactness is None else as_positive(inexactness, "inexactness")
         self.verify = verify
         self.rng = _generator(seed)
         self._plays = 0
-        self._waiting: set[int] = set()
+        self._waiting: dict[int, str] = {}  # the numbers of plays and their marks
         self._delay = 0
         self._total_gap = 0.0
         self._certified = True
         self._compiled: FusedRounds | Literal[False] | None = False  # False: not asked for yet
         self._turn = threading.RLock()
+        self.learner = learner if learner is not None else OGD()
+        require_free(self.learner)
+        self.learner.start(self.model.shape(space.dim), gap=self.gap)
+        enter_service(self.learner)
 
     def __getstate__(self) -> dict[str, Any]:
         with self._turn:
@@ -106,6 +111,7 @@ class OnlinePredictor:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        enter_service(state["learner"])  # refused by a shallow copy, which would share it
         self.__dict__.update(state, _turn=threading.RLock())
 
     @property
@@ -176,9 +182,14 @@ class OnlinePredictor:
     @in_turn
     def learn(self, play: Play, y: Any) -> Round:
         """Learn from the true output (a vertex or a label) of an earlier play."""
-        if play.number not in self._waiting:
-            raise InvalidInputError(f"Play {play.number} waits for no feedback: it was learned from before.")
-        at_once = self._waiting == {play.number} and play.rounds == self.learner.rounds
+        if not isinstance(play, Play):
+            raise InvalidInputError(f"play must be what `play` returned, got {play!r}.")
+        if self._waiting.get(play.number) != play.mark:
+            raise InvalidInputError(
+                f"Play {play.number} waits for no feedback here: it was learned from before or forgotten, or "
+                "another predictor made it."
+            )
+        at_once = len(self._waiting) == 1 and play.rounds == self.learner.rounds
         if at_once and play.instance.space is self.space and self.compiled is not None:
             record = self.compiled.learn(play, y)  # the same as `step`, to the last bit
             if record is not None:
@@ -225,13 +236,22 @@ class OnlinePredictor:
 
     @in_turn
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Continue from what `state` returned; plays that waited for feedback are forgotten."""
-        rng = np.random.default_rng()
-        rng.bit_generator.state = state["rng"]  # refuses another generator's state
-        self.learner.load_state(state["learner"])
-        self.rng, self._waiting = rng, set()
-        self._plays, self._delay = int(state["plays"]), int(state["delay"])
-        self._total_gap, self._certified = float(state["total_gap"]), bool(state["certified"])
+        """Continue from what `state` returned; plays that waited for feedback are forgotten.
+
+        What no run could have led to is refused, and changes nothing.
+        """
+        rng, plays, delay = generator(state, "rng"), count(state, "plays"), count(state, "delay")
+        total_gap, certified = number(state, "total_gap", least=0.0), flag(state, "certified")
+        before = self.learner.state()
+        try:
+            self.learner.load_state(entry(state, "learner"))
+            _refuse_wild_weights(self.learner, plays)
+        except BaseException:  # learners of others may change before they refuse
+            self.learner.load_state(before)
+            raise
+        self.rng, self._waiting = rng, {}
+        self._plays, self._delay = plays, delay
+        self._total_gap, self._certified = total_gap, certified
 
     @in_turn
     def save(
@@ -345,8 +365,8 @@ class OnlinePredictor:
         vertex = law.sample(self.rng)
         self._delay = max(self._delay, len(self._waiting))
         self._plays += 1
-        self._waiting.add(self._plays)
-        return Play(vertex, law, theta, read, self._plays, instance, self.learner.rounds)
+        mark = self._waiting[self._plays] = secrets.token_hex(8)
+        return Play(vertex, law, theta, read, self._plays, instance, self.learner.rounds, mark)
 
     def _assess(
         self, instance: Instance, read: Any, theta: Array, law: Law, truth: Array, round_loss: RoundLoss
@@ -362,7 +382,7 @@ class OnlinePredictor:
 
     def _commit_learning(self, play: Play, truth: Array, seen: Assessment, target_loss: float) -> Round:
         self.learner.update(seen.gradient, loss=seen.surrogate_loss, expected_loss=seen.expected_loss)
-        self._waiting.remove(play.number)
+        del self._waiting[play.number]
         self._delay = max(self._delay, self._plays - play.number)
         self._total_gap += seen.gap
         self._certified = self._certified and play.law.certified and play.instance.covered
@@ -377,6 +397,17 @@ class OnlinePredictor:
             float(np.mean(play.law.p)),
             seen.gap,
             play.law,
+        )
+
+
+def _refuse_wild_weights(learner: OnlineLearner, plays: int) -> None:
+    """Refuse weights, or a number of rounds, that no run of so many plays could have led to."""
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(learner.weights).all() and np.isfinite(learner.average_weights).all()
+    if not finite or learner.rounds > plays:
+        raise InvalidInputError(
+            f"The state of the learner is not that of any run: its weights are not finite, or its "
+            f"{learner.rounds} rounds are more than the {plays} plays."
         )
 
 

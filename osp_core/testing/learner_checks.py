@@ -86,7 +86,7 @@ def check_learner_starts_at_zero(
     """W₁ = 0, also when a used learner is started again, and rounds without a gradient leave it finite."""
     game = play_against(factory(), space, ADVERSARIES["random"], rng, 10)
     learner = game.predictor.learner
-    OnlinePredictor(space, N_FEATURES, learner=learner)
+    learner.start((space.dim, N_FEATURES), gap=game.predictor.gap)
     assert learner.weights.shape == (space.dim, N_FEATURES), f"W₁ has shape {learner.weights.shape}."
     assert not learner.weights.any(), f"W₁ = {show(learner.weights)} after start(), instead of 0."
     assert learner.rounds == 0, f"rounds = {learner.rounds} after start(), instead of 0."
@@ -103,7 +103,7 @@ def check_learner_is_deterministic(
     seed = int(rng.integers(2**32))
     first, second = (_play(factory(), space, seed, rounds) for _ in range(2))
     _assert_same_weights(first, second, "two runs on the same stream differ")
-    third = _play(second.predictor.learner, space, seed, rounds)
+    third = _play(copy.deepcopy(second.predictor.learner), space, seed, rounds)
     _assert_same_weights(first, third, "a learner that is started again differs from a new one")
 
 

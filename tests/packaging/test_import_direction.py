@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Every layer may import itself and those above it in this list.
 LAYERS = (
     ("errors",),
-    ("arguments", "files", "hooks", "kernels", "plugin_files", "progress", "requirements", "turns"),
+    ("arguments", "files", "hooks", "kernels", "plugin_files", "progress", "requirements", "states", "turns"),
     ("combinations",),
     ("frank_wolfe",),
     ("predictions",),
