@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from osp_core.decoding import Decoder, Law
-from osp_core.errors import Array, GuaranteeError, InvalidInputError, as_positive
+from osp_core.errors import (
+    Array,
+    GuaranteeError,
+    InvalidInputError,
+    NumericalError,
+    as_nonnegative,
+    as_positive,
+)
+from osp_core.feature_bound import read_within, rows_within
 from osp_core.guarantees import Bound, SurrogateGap, surrogate_gap
 from osp_core.learners import OGD, OnlineLearner, RunSummary
 from osp_core.learners.service import enter_service, require_free
@@ -51,7 +59,8 @@ class OnlinePredictor:
     decoder : Decoder, optional
         BlockwiseDecoder where space and target allow it, otherwise RandomizedDecoder.
     feature_bound : float
-        C: inputs with a larger norm are refused, because the guarantee assumes there are none.
+        C: inputs with a larger norm are refused, because the guarantee assumes there are none. Those that
+        are larger by the rounding of float32 or float16 are shortened to C.
     inexactness : float, optional
         Let iterative predictions stop early: round t at a gap of inexactness/(t(t + 1)) of the loss, so that
         all rounds together add at most `inexactness` to the bound. To machine precision otherwise.
@@ -172,7 +181,9 @@ class OnlinePredictor:
         """
         from osp_core.fused.feedback import as_rows
 
-        rows = as_rows(X, self.model.shape(self.space.dim)) if self.compiled and not self._waiting else None
+        rows = None
+        if self.compiled is not None and not self._waiting:
+            rows = as_rows(rows_within(X, self.gap.feature_bound), self.model.shape(self.space.dim))
         if rows is None or self.compiled is None:
             return np.empty((0, len(FIELDS)))
         table = self.compiled.learn_many(rows, Y)
@@ -314,6 +325,8 @@ class OnlinePredictor:
             For "nonstationary": Σ‖U_{t+1} − U_t‖.
         """
         learner, gap, seen = self.learner, self.gap, self.summary()
+        norm_U, delta = as_nonnegative(norm_U, "norm_U"), as_positive(delta, "delta")
+        path_length = as_nonnegative(path_length, "path_length")
         kinds: dict[str, Callable[[], Bound | None]] = {
             "expected": lambda: learner.bound(gap, seen, norm_U),
             "high_probability": lambda: learner.high_probability_bound(gap, seen, norm_U, delta),
@@ -328,10 +341,16 @@ class OnlinePredictor:
                 f"{self.space!r}, or a context has worse constants than it. Give nu=… and nearest_vertex, or "
                 "make the predictor with the worst instance."
             )
-        bound = kinds[kind]()
+        with np.errstate(all="ignore"):  # what overflows is refused below
+            bound = kinds[kind]()
         if bound is None:
             better = "PolyakOGD(diameter=…)" if kind == "nonstationary" else "OGD()"
             raise GuaranteeError(f"No theorem of kind {kind!r} is known for {learner!r}; use {better}.")
+        if not np.isfinite(bound.value):
+            raise NumericalError(
+                f"The bound for norm_U = {norm_U:g} is beyond the range of float64; scale the inputs so that "
+                "feature_bound, diameters and ‖U‖ are near 1."
+            )
         return bound
 
     def _instance(self, context: Any) -> Instance:
@@ -345,13 +364,7 @@ class OnlinePredictor:
         return Instance(space, loss, decoder, _no_worse(gap, self.gap))
 
     def _scores(self, x: Any, space: OutputSpace) -> tuple[Any, Array]:
-        read = self.model.read(x, space.dim)
-        size, most = self.model.size(read), self.gap.feature_bound
-        if size > most * (1 + 1e-9):
-            raise InvalidInputError(
-                f"x has norm {size:.6g}, above the feature bound {most:.6g}. Scale the inputs, or state a "
-                "larger feature_bound=… when the predictor is made."
-            )
+        read = read_within(self.model, x, space.dim, self.gap.feature_bound)
         return read, self.learner.scores(self.model, read)
 
     def _law(self, instance: Instance, theta: Array) -> Law:
@@ -362,7 +375,7 @@ class OnlinePredictor:
         return instance.decoder.law(space.predict(theta))
 
     def _commit_play(self, instance: Instance, read: Any, theta: Array, law: Law) -> Play:
-        vertex = law.sample(self.rng)
+        vertex = np.array(law.sample(self.rng))
         self._delay = max(self._delay, len(self._waiting))
         self._plays += 1
         mark = self._waiting[self._plays] = secrets.token_hex(8)
@@ -388,9 +401,9 @@ class OnlinePredictor:
         self._certified = self._certified and play.law.certified and play.instance.covered
         return Round(
             play.instance.space,
-            play.vertex,
-            truth,
-            play.law.nearest,
+            play.vertex.copy(),
+            np.array(truth),
+            np.array(play.law.nearest),
             target_loss,
             seen.expected_loss,
             seen.surrogate_loss,

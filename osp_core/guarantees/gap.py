@@ -10,10 +10,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
-
 from osp_core.decoding import Decoder
-from osp_core.errors import GuaranteeError, InvalidInputError, as_count, as_positive
+from osp_core.errors import GuaranteeError, InvalidInputError, as_count, as_nonnegative, as_positive
 from osp_core.guarantees.bound import Bound
 from osp_core.guarantees.formulas import deviation_rate, parameter_free_supremum
 from osp_core.losses import FenchelYoungLoss
@@ -201,8 +199,7 @@ class SurrogateGap:
         """
         a, D = self.require_gap(), as_positive(diameter, "diameter")
         eta = 2.0 * a / self.b if step_size is None else as_positive(step_size, "step_size")
-        if not (path_length >= 0 and np.isfinite(path_length)):
-            raise InvalidInputError(f"path_length must be a non-negative number, got {path_length!r}.")
+        path_length = as_nonnegative(path_length, "path_length")
         premises = (
             *self.premises,
             f"PolyakOGD on a domain of diameter {D:.6g} that contains every U_t, last step {eta:.6g}",
@@ -274,12 +271,10 @@ def per_round(bound: Bound, rounds: int) -> Bound:
 
 
 def _norm(norm_U: float) -> float:
-    if not (norm_U >= 0 and np.isfinite(norm_U)):
-        raise InvalidInputError(f"The norm of U must be a non-negative number, got {norm_U!r}.")
-    return float(norm_U)
+    return as_nonnegative(norm_U, "The norm of U")
 
 
 def _probability(delta: float) -> float:
-    if not 0 < delta < 1:
+    if not (probability := as_positive(delta, "delta")) < 1:
         raise InvalidInputError(f"delta must be between 0 and 1, got {delta!r}.")
-    return float(delta)
+    return probability
