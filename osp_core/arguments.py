@@ -37,6 +37,7 @@ def checks_its_input(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def check_arguments(cls: type) -> None:
     """Wrap the methods of `cls` named in _CHECKED: bad input raises an error instead of reaching them."""
+    wrappers: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]]
     wrappers = {name: functools.partial(_checked, argument=argument) for name, argument in _CHECKED.items()}
     wrappers |= {"is_vertex": _vectors_only, "from_label": _labels_only}
     for name, wrap in wrappers.items():

@@ -375,7 +375,12 @@ class OnlinePredictor:
         return instance.decoder.law(space.predict(theta))
 
     def _commit_play(self, instance: Instance, read: Any, theta: Array, law: Law) -> Play:
-        vertex = np.array(law.sample(self.rng))
+        before = self.rng.bit_generator.state
+        try:
+            vertex = np.array(law.sample(self.rng))
+        except BaseException:  # what a plugin cannot draw takes no random numbers
+            self.rng.bit_generator.state = before
+            raise
         self._delay = max(self._delay, len(self._waiting))
         self._plays += 1
         mark = self._waiting[self._plays] = secrets.token_hex(8)

@@ -59,4 +59,4 @@ class RuleLearner(OnlineLearner):
 
     def _read_numbers(self, state: Mapping[str, Any]) -> list[float]:
         """What the rule remembers in a state; an error where no run could have led to it."""
-        return self._numbers.tolist()
+        return list(self._numbers)

@@ -47,7 +47,7 @@ def plain(name):
 
 
 def records(predictor, rounds=12):
-    """Records of rounds by `step` and by `play` and `learn`, with the play and the feedback they belong to."""
+    """Records of rounds by `step` and by `play` and `learn`, with the play and the feedback of each."""
     hoards = isinstance(predictor.space, Hoarding)
     for t in range(rounds):
         x = np.array([0.6, 0.8 * (-1) ** t])

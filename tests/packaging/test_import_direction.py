@@ -21,7 +21,7 @@ LAYERS = (
     ("guarantees",),
     ("models", "learners", "feature_bound"),
     ("registry",),
-    ("guard", "rounds"),
+    ("guard", "rounds", "watch"),
     ("trace", "comparator", "loop"),
     ("fused",),
     ("checkpoint", "checkpoints", "recipes", "saving"),
