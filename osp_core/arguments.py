@@ -6,9 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from osp_core.errors import as_vector
+from osp_core.errors import InvalidInputError, NotAVertexError, as_vector
 
 # Every override of these receives a finite float64 vector of length `dim`: the base class sees to it.
 _CHECKED = {
@@ -36,15 +37,45 @@ def checks_its_input(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def check_arguments(cls: type) -> None:
     """Wrap the methods of `cls` named in _CHECKED: bad input raises an error instead of reaching them."""
-    for name, argument in _CHECKED.items():
+    wrappers: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]]
+    wrappers = {name: functools.partial(_checked, argument=argument) for name, argument in _CHECKED.items()}
+    wrappers |= {"is_vertex": _vectors_only, "from_label": _labels_only}
+    for name, wrap in wrappers.items():
         method = cls.__dict__.get(name)
         if callable(method) and not any(getattr(method, mark, False) for mark in _UNWRAPPED):
-            setattr(cls, name, _checked(method, argument))
+            setattr(cls, name, wrap(method))
 
 
 def _checked(method: Callable[..., Any], argument: str) -> Callable[..., Any]:
     @functools.wraps(method)
     def checked(self: Any, vector: ArrayLike, *args: Any, **kwargs: Any) -> Any:
         return method(self, as_vector(vector, self.dim, argument), *args, **kwargs)
+
+    return checked
+
+
+def _vectors_only(method: Callable[..., Any]) -> Callable[..., Any]:
+    """`is_vertex` of what is no vector of numbers is False, and nobody has to look for that again."""
+
+    @functools.wraps(method)
+    def checked(self: Any, y: Any) -> Any:
+        try:
+            vector = as_vector(y, self.dim, "y")
+        except InvalidInputError:
+            return False
+        return method(self, vector)
+
+    return checked
+
+
+def _labels_only(method: Callable[..., Any]) -> Callable[..., Any]:
+    """`from_label` gets labels as Python has them: no arrays without an axis, no masked entries."""
+
+    @functools.wraps(method)
+    def checked(self: Any, label: Any) -> Any:
+        if isinstance(label, np.ma.MaskedArray) and np.ma.is_masked(label):
+            raise NotAVertexError(f"{label!r} is not an output of {self!r}: it has masked entries.")
+        single = isinstance(label, np.ndarray) and label.ndim == 0
+        return method(self, label.item() if single else label)
 
     return checked

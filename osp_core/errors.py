@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+FLOAT64 = np.dtype(np.float64)
 
 
 class OspError(Exception):
@@ -55,6 +56,9 @@ class NumericalError(OspError, ArithmeticError):
 LARGEST = 1e100
 """Numbers beyond this are refused: their squares and sums come too near to overflow."""
 
+MOST = 2**63 - 1
+"""Counts beyond this are refused: no array has as many entries."""
+
 
 def as_vector(value: ArrayLike, dim: int | None, name: str) -> Array:
     """Return `value` as a finite float64 vector of length `dim`, or raise an error that names it."""
@@ -78,13 +82,31 @@ def as_rows(value: ArrayLike, dim: int, name: str) -> Array:
 
 
 def _as_floats(value: ArrayLike, name: str, expected: str) -> Array:
+    if type(value) is np.ndarray and value.dtype is FLOAT64:  # as on the path of every prediction
+        return value
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise InvalidInputError(f"{name} has masked entries; fill them first, with {name}.filled(0.0) say.")
     try:
         array = np.asarray(value)
-        if array.dtype.kind not in "c":  # the imaginary part would be lost with a mere warning
+        if array.dtype.kind in "fiub" or (array.dtype.kind == "O" and not _holds_text(array)):
             return np.asarray(array, dtype=np.float64)
+    except ArithmeticError:
+        raise InvalidInputError(
+            f"{name} must be finite and at most {LARGEST:g} in magnitude; it has a number beyond float64."
+        ) from None
     except (TypeError, ValueError):
         pass
-    raise InvalidInputError(f"{name} must be {expected} of numbers, got {type(value).__name__}.") from None
+    raise InvalidInputError(f"{name} must be {expected} of numbers, got {_described(value)}.") from None
+
+
+def _holds_text(array: NDArray[np.object_]) -> bool:
+    # numpy would read numbers out of text, which then means something else than was written.
+    return any(isinstance(item, str | bytes) for item in array.flat)
+
+
+def _described(value: object) -> str:
+    dtype = getattr(value, "dtype", None)
+    return type(value).__name__ if dtype is None else f"{type(value).__name__} of {dtype}"
 
 
 def _refuse_wild_entries(array: Array, name: str) -> None:
@@ -101,33 +123,47 @@ def _refuse_wild_entries(array: Array, name: str) -> None:
 
 
 def as_positive(value: float, name: str) -> float:
-    """Return `value` as a positive finite float, or raise an error that names it."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"{name} must be a positive number, got {value!r}.") from error
-    if not (number > 0 and np.isfinite(number)):
-        raise InvalidInputError(f"{name} must be positive and finite, got {number}.")
+    """Return `value` as a positive float, or raise an error that names it."""
+    number = _as_number(value, name, "a positive number")
+    if not 1.0 / LARGEST <= number <= LARGEST:
+        raise InvalidInputError(
+            f"{name} must be positive and finite, from {1 / LARGEST:g} to {LARGEST:g}, got {number}."
+        )
     return number
 
 
 def as_nonnegative(value: float, name: str) -> float:
-    """Return `value` as a float between 0 and `LARGEST`, or raise an error that names it."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"{name} must be a non-negative number, got {value!r}.") from error
-    if not 0 <= number <= LARGEST:
-        raise InvalidInputError(f"{name} must be a non-negative number of at most {LARGEST:g}, got {number}.")
+    """Return `value` as a float that is 0 or positive, or raise an error that names it."""
+    number = _as_number(value, name, "a non-negative number")
+    if not 0.0 <= number <= LARGEST:
+        raise InvalidInputError(f"{name} must be a non-negative number, at most {LARGEST:g}, got {number}.")
     return number
+
+
+def _as_number(value: float, name: str, expected: str) -> float:
+    try:
+        if not isinstance(value, str | bytes):
+            return float(value)
+    except (TypeError, ValueError, ArithmeticError):
+        pass
+    raise InvalidInputError(f"{name} must be {expected}, got {_shown(value)}.") from None
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to write out whole numbers of more than 4300 digits
+        return f"a {type(value).__name__} too long to show"
+    return text if len(text) <= 100 else f"{text[:100]}…"
 
 
 def as_count(value: int, name: str, *, least: int = 1) -> int:
     """Return `value` as an int of at least `least`; booleans and fractions are refused."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InvalidInputError(f"{name} must be a whole number, got {value!r}.")
-    if value < least:
-        raise InvalidInputError(f"{name} must be at least {least}, got {value}.")
+    if not least <= value <= MOST:
+        limit = f"at least {least}" if value < least else f"at most {MOST}"
+        raise InvalidInputError(f"{name} must be {limit}, got {_shown(value)}.")
     return int(value)
 
 

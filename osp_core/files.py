@@ -48,6 +48,8 @@ def whole_file(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any
             temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise InvalidInputError(f"{target} cannot be written: {error.strerror or error}.") from error
+        if isinstance(error, UnicodeEncodeError) or "\0" in target.name:  # text, or a name, that is no text
+            raise InvalidInputError(f"{str(target)!r} cannot be written: {error}.") from error
         raise
     sync_directory(target.parent)
 

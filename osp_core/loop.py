@@ -97,7 +97,8 @@ def _learn_chunks(predictor: OnlinePredictor, X: Any, Y: Any, trace: Trace, ever
 
 def _in_chunks(X: Any, Y: Any) -> bool:
     """Whether X and Y can be cut into chunks of rows."""
-    matrix = isinstance(X, np.ndarray) or getattr(X, "format", None) == "csr"
+    array = isinstance(X, np.ndarray) and not isinstance(X, np.ma.MaskedArray)
+    matrix = array or getattr(X, "format", None) == "csr"
     return matrix and X.ndim == 2 and isinstance(Y, list | tuple | np.ndarray)
 
 

@@ -235,16 +235,24 @@ class Masked(ZeroOneSpace):
         from osp_core.regularizers import GibbsEntropy
         from osp_core.vertices import Vertices, space_from_lmo
 
-        pairs = np.eye(5)[:4] + np.eye(5)[1:]
-        lines = space_from_lmo(lambda cost: pairs[np.argmin(pairs @ cost)], 5)
+        lines = space_from_lmo(_cheapest_pair, 5)
         corners = Vertices(np.eye(4), norm=1.0)
-        cube = space_from_lmo(lambda cost: (cost < 0).astype(np.float64), 4)
+        cube = space_from_lmo(_cheapest_corner, 4)
         return (
             cls(lines, [0]),
             cls(corners, [1, 3], psi=GibbsEntropy(1.0)),
             cls(cube, [2]),
             cls(lines, [0, 4, 3]),
         )
+
+
+def _cheapest_pair(cost: Array) -> Array:
+    pairs = np.eye(5)[:4] + np.eye(5)[1:]
+    return np.asarray(pairs[np.argmin(pairs @ cost)])
+
+
+def _cheapest_corner(cost: Array) -> Array:
+    return (cost < 0).astype(np.float64)
 
 
 def as_coordinates(forbidden: Any, dim: int) -> NDArray[np.intp]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from osp_core.errors import Array, InvalidInputError, as_count, as_vector
+from osp_core.errors import Array, InvalidInputError, as_count, as_rows, as_vector
 
 
 class Gradient(ABC):
@@ -171,7 +171,7 @@ class LinearModel(Model):
         return (dim, self.n_features)
 
     def read(self, x: Any, dim: int) -> tuple[Array, Any]:
-        if not _is_sparse(x):
+        if not is_sparse(x):
             # A copy: feedback may come late, and the caller may have reused the buffer by then.
             return as_vector(x, self.n_features, "x").copy(), None
         row = x.tocsr() if x.ndim == 2 else x.tocoo().reshape((1, -1)).tocsr()
@@ -180,7 +180,7 @@ class LinearModel(Model):
         if not row.has_canonical_format:
             row = row.copy()
             row.sum_duplicates()
-        return as_vector(row.data, None, "x"), row.indices
+        return as_vector(row.data, None, "x").copy(), row.indices.copy()
 
     def size(self, x: tuple[Array, Any]) -> float:
         return float(np.sqrt(x[0] @ x[0]))
@@ -211,30 +211,32 @@ class FeatureModel(Model):
         return (self.n_features,)
 
     def read(self, x: Any, dim: int) -> Any:
-        if _is_sparse(x):
-            features = x.tocsr()
-            entries = features.data
+        if is_sparse(x):
+            features = x.tocsr().copy()
+            features.data = as_vector(features.data, None, "x")
         else:
-            features = entries = _as_matrix(x)
+            features = as_rows(x, self.n_features, "x").copy()  # see LinearModel
         if features.shape != (dim, self.n_features):
             raise InvalidInputError(
                 f"x must be a matrix of shape {(dim, self.n_features)}, got {features.shape}."
             )
-        if not np.isfinite(entries).all():
-            raise InvalidInputError("x must be finite.")
         return features
 
     def size(self, x: Any) -> float:
+        largest = float(np.abs(x.data if is_sparse(x) else x).max(initial=0.0))
+        if not 0.0 < largest < np.inf:  # zero, infinite, or no number
+            return largest
+        unit = x / largest  # so that no square is too large or too small
         # The singular values are those of the smaller Gram matrix.
-        gram = x.T @ x if x.shape[0] >= x.shape[1] else x @ x.T
-        gram = gram.toarray() if _is_sparse(gram) else gram
-        return float(np.sqrt(max(0.0, np.linalg.eigvalsh(gram)[-1])))
+        gram = unit.T @ unit if x.shape[0] >= x.shape[1] else unit @ unit.T
+        gram = gram.toarray() if is_sparse(gram) else gram
+        return largest * float(np.sqrt(np.linalg.eigvalsh(gram)[-1]))
 
     def scores(self, weights: Array, x: Any) -> Array:
         return np.asarray(x @ weights)
 
     def gradient(self, score_gradient: Array, x: Any) -> Gradient:
-        if not _is_sparse(x):
+        if not is_sparse(x):
             return VectorGradient(x.T @ score_gradient, None, self.n_features)
         columns = np.unique(x.indices)
         values = np.zeros(len(columns))
@@ -243,13 +245,7 @@ class FeatureModel(Model):
         return VectorGradient(values, columns, self.n_features)
 
 
-def _as_matrix(x: Any) -> Array:
-    try:
-        return np.asarray(x, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"x must be a matrix of numbers, got {type(x).__name__}.") from error
-
-
-def _is_sparse(x: ArrayLike | Any) -> bool:
+def is_sparse(x: ArrayLike | Any) -> bool:
+    """Whether an input is of scipy.sparse."""
     # Asking the type's module avoids importing scipy.sparse for dense inputs.
     return type(x).__module__.startswith("scipy.sparse")

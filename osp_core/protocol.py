@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,14 +10,24 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from osp_core.decoding import Decoder, Law
-from osp_core.errors import Array, GuaranteeError, InvalidInputError, as_positive
+from osp_core.errors import (
+    Array,
+    GuaranteeError,
+    InvalidInputError,
+    NumericalError,
+    as_nonnegative,
+    as_positive,
+)
+from osp_core.feature_bound import read_within, rows_within
 from osp_core.guarantees import Bound, SurrogateGap, surrogate_gap
 from osp_core.learners import OGD, OnlineLearner, RunSummary
+from osp_core.learners.service import enter_service, require_free
 from osp_core.loop import run
 from osp_core.losses import FenchelYoungLoss
 from osp_core.models import LinearModel, Model
 from osp_core.rounds import Assessment, Instance, Play, Round
 from osp_core.spaces import OutputSpace
+from osp_core.states import count, entry, flag, generator, number
 from osp_core.targets import AffineLoss, RoundLoss
 from osp_core.targets.premises import reveal
 from osp_core.trace import FIELDS
@@ -39,7 +50,7 @@ class OnlinePredictor:
     n_features : int
         Length of x (columns of Φ for a FeatureModel).
     learner : OnlineLearner, optional
-        OGD with the step of Thm 7 by default.
+        OGD with the step of Thm 7 by default. It serves this predictor alone.
     model : Model, optional
         LinearModel by default.
     loss : FenchelYoungLoss, optional
@@ -49,7 +60,8 @@ class OnlinePredictor:
     decoder : Decoder, optional
         BlockwiseDecoder where space and target allow it, otherwise RandomizedDecoder.
     feature_bound : float
-        C: inputs with a larger norm are refused, because the guarantee assumes there are none.
+        C: inputs with a larger norm are refused, because the guarantee assumes there are none. Those that
+        are larger by the rounding of float32 or float16 are shortened to C.
     inexactness : float, optional
         Let iterative predictions stop early: round t at a gap of inexactness/(t(t + 1)) of the loss, so that
         all rounds together add at most `inexactness` to the bound. To machine precision otherwise.
@@ -87,18 +99,20 @@ class OnlinePredictor:
         self.target = target if target is not None else space.target_loss()
         self.gap = surrogate_gap(space, self.target, loss=loss, decoder=decoder, feature_bound=feature_bound)
         self.loss, self.decoder = self.gap.loss, self.gap.decoder
-        self.learner = learner if learner is not None else OGD()
-        self.learner.start(self.model.shape(space.dim), gap=self.gap)
         self.inexactness = None if inexactness is None else as_positive(inexactness, "inexactness")
         self.verify = verify
         self.rng = _generator(seed)
         self._plays = 0
-        self._waiting: set[int] = set()
+        self._waiting: dict[int, str] = {}  # the numbers of plays and their marks
         self._delay = 0
         self._total_gap = 0.0
         self._certified = True
         self._compiled: FusedRounds | Literal[False] | None = False  # False: not asked for yet
         self._turn = threading.RLock()
+        self.learner = learner if learner is not None else OGD()
+        require_free(self.learner)
+        self.learner.start(self.model.shape(space.dim), gap=self.gap)
+        enter_service(self.learner)
 
     def __getstate__(self) -> dict[str, Any]:
         with self._turn:
@@ -107,6 +121,7 @@ class OnlinePredictor:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        enter_service(state["learner"])  # refused by a shallow copy, which would share it
         self.__dict__.update(state, _turn=threading.RLock())
 
     @property
@@ -150,7 +165,7 @@ class OnlinePredictor:
         instance = self._instance(context)
         read, theta = self._scores(x, instance.space)
         law = self._law(instance, theta)
-        return self._commit_play(instance, read, theta, law, law.sample(self.rng))
+        return self._commit_play(instance, read, theta, law, self._draw(law)[0])
 
     @in_turn
     def learn_many(self, X: Any, Y: Sequence[Any]) -> Array:
@@ -168,7 +183,9 @@ class OnlinePredictor:
         """
         from osp_core.fused.feedback import as_rows
 
-        rows = as_rows(X, self.model.shape(self.space.dim)) if self.compiled and not self._waiting else None
+        rows = None
+        if self.compiled is not None and not self._waiting:
+            rows = as_rows(rows_within(X, self.gap.feature_bound), self.model.shape(self.space.dim))
         if rows is None or self.compiled is None:
             return np.empty((0, len(FIELDS)))
         table = self.compiled.learn_many(rows, Y)
@@ -178,9 +195,14 @@ class OnlinePredictor:
     @in_turn
     def learn(self, play: Play, y: Any) -> Round:
         """Learn from the true output (a vertex or a label) of an earlier play."""
-        if play.number not in self._waiting:
-            raise InvalidInputError(f"Play {play.number} waits for no feedback: it was learned from before.")
-        at_once = self._waiting == {play.number} and play.rounds == self.learner.rounds
+        if not isinstance(play, Play):
+            raise InvalidInputError(f"play must be what `play` returned, got {play!r}.")
+        if self._waiting.get(play.number) != play.mark:
+            raise InvalidInputError(
+                f"Play {play.number} waits for no feedback here: it was learned from before or forgotten, or "
+                "another predictor made it."
+            )
+        at_once = len(self._waiting) == 1 and play.rounds == self.learner.rounds
         if at_once and play.instance.space is self.space and self.compiled is not None:
             record = self.compiled.learn(play, y)  # the same as `step`, to the last bit
             if record is not None:
@@ -210,13 +232,7 @@ class OnlinePredictor:
         read, theta = self._scores(x, instance.space)
         law = self._law(instance, theta)
         seen = self._assess(instance, read, theta, law, truth, round_loss)  # raises before anything changes
-        generator = self.rng.bit_generator.state
-        vertex = law.sample(self.rng)
-        try:
-            target_loss = round_loss(vertex)
-        except GuaranteeError:
-            self.rng.bit_generator.state = generator
-            raise
+        vertex, target_loss = self._draw(law, round_loss)
         play = self._commit_play(instance, read, theta, law, vertex)
         return self._commit_learning(play, truth, seen, target_loss)
 
@@ -234,13 +250,22 @@ class OnlinePredictor:
 
     @in_turn
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Continue from what `state` returned; plays that waited for feedback are forgotten."""
-        rng = np.random.default_rng()
-        rng.bit_generator.state = state["rng"]  # refuses another generator's state
-        self.learner.load_state(state["learner"])
-        self.rng, self._waiting = rng, set()
-        self._plays, self._delay = int(state["plays"]), int(state["delay"])
-        self._total_gap, self._certified = float(state["total_gap"]), bool(state["certified"])
+        """Continue from what `state` returned; plays that waited for feedback are forgotten.
+
+        What no run could have led to is refused, and changes nothing.
+        """
+        rng, plays, delay = generator(state, "rng"), count(state, "plays"), count(state, "delay")
+        total_gap, certified = number(state, "total_gap", least=0.0), flag(state, "certified")
+        before = self.learner.state()
+        try:
+            self.learner.load_state(entry(state, "learner"))
+            _refuse_wild_weights(self.learner, plays)
+        except BaseException:  # learners of others may change before they refuse
+            self.learner.load_state(before)
+            raise
+        self.rng, self._waiting = rng, {}
+        self._plays, self._delay = plays, delay
+        self._total_gap, self._certified = total_gap, certified
 
     @in_turn
     def save(
@@ -303,6 +328,8 @@ class OnlinePredictor:
             For "nonstationary": Σ‖U_{t+1} − U_t‖.
         """
         learner, gap, seen = self.learner, self.gap, self.summary()
+        norm_U, delta = as_nonnegative(norm_U, "norm_U"), as_positive(delta, "delta")
+        path_length = as_nonnegative(path_length, "path_length")
         kinds: dict[str, Callable[[], Bound | None]] = {
             "expected": lambda: learner.bound(gap, seen, norm_U),
             "high_probability": lambda: learner.high_probability_bound(gap, seen, norm_U, delta),
@@ -317,10 +344,16 @@ class OnlinePredictor:
                 f"{self.space!r}, or a context has worse constants than it. Give nu=… and nearest_vertex, or "
                 "make the predictor with the worst instance."
             )
-        bound = kinds[kind]()
+        with np.errstate(all="ignore"):  # what overflows is refused below
+            bound = kinds[kind]()
         if bound is None:
             better = "PolyakOGD(diameter=…)" if kind == "nonstationary" else "OGD()"
             raise GuaranteeError(f"No theorem of kind {kind!r} is known for {learner!r}; use {better}.")
+        if not np.isfinite(bound.value):
+            raise NumericalError(
+                f"The bound for norm_U = {norm_U:g} is beyond the range of float64; scale the inputs so that "
+                "feature_bound, diameters and ‖U‖ are near 1."
+            )
         return bound
 
     def _instance(self, context: Any) -> Instance:
@@ -334,13 +367,7 @@ class OnlinePredictor:
         return Instance(space, loss, decoder, _no_worse(gap, self.gap))
 
     def _scores(self, x: Any, space: OutputSpace) -> tuple[Any, Array]:
-        read = self.model.read(x, space.dim)
-        size, most = self.model.size(read), self.gap.feature_bound
-        if size > most * (1 + 1e-9):
-            raise InvalidInputError(
-                f"x has norm {size:.6g}, above the feature bound {most:.6g}. Scale the inputs, or state a "
-                "larger feature_bound=… when the predictor is made."
-            )
+        read = read_within(self.model, x, space.dim, self.gap.feature_bound)
         return read, self.learner.scores(self.model, read)
 
     def _law(self, instance: Instance, theta: Array) -> Law:
@@ -350,11 +377,21 @@ class OnlinePredictor:
             space = space.accurate_to(self.inexactness / (t * (t + 1)) / self.loss.scale)
         return instance.decoder.law(space.predict(theta))
 
+    def _draw(self, law: Law, round_loss: Callable[[Array], float] | None = None) -> tuple[Array, float]:
+        """Draw what to play, and what it costs where that is known; without random numbers if that fails."""
+        before = self.rng.bit_generator.state
+        try:
+            vertex = np.array(law.sample(self.rng))
+            return vertex, np.nan if round_loss is None else round_loss(vertex)
+        except BaseException:  # a plugin may raise anything
+            self.rng.bit_generator.state = before
+            raise
+
     def _commit_play(self, instance: Instance, read: Any, theta: Array, law: Law, vertex: Array) -> Play:
         self._delay = max(self._delay, len(self._waiting))
         self._plays += 1
-        self._waiting.add(self._plays)
-        return Play(vertex, law, theta, read, self._plays, instance, self.learner.rounds)
+        mark = self._waiting[self._plays] = secrets.token_hex(8)
+        return Play(vertex, law, theta, read, self._plays, instance, self.learner.rounds, mark)
 
     def _assess(
         self, instance: Instance, read: Any, theta: Array, law: Law, truth: Array, round_loss: RoundLoss
@@ -370,21 +407,32 @@ class OnlinePredictor:
 
     def _commit_learning(self, play: Play, truth: Array, seen: Assessment, target_loss: float) -> Round:
         self.learner.update(seen.gradient, loss=seen.surrogate_loss, expected_loss=seen.expected_loss)
-        self._waiting.remove(play.number)
+        del self._waiting[play.number]
         self._delay = max(self._delay, self._plays - play.number)
         self._total_gap += seen.gap
         self._certified = self._certified and play.law.certified and play.instance.covered
         return Round(
             play.instance.space,
-            play.vertex,
-            truth,
-            play.law.nearest,
+            play.vertex.copy(),
+            np.array(truth),
+            np.array(play.law.nearest),
             target_loss,
             seen.expected_loss,
             seen.surrogate_loss,
             float(np.mean(play.law.p)),
             seen.gap,
             play.law,
+        )
+
+
+def _refuse_wild_weights(learner: OnlineLearner, plays: int) -> None:
+    """Refuse weights, or a number of rounds, that no run of so many plays could have led to."""
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(learner.weights).all() and np.isfinite(learner.average_weights).all()
+    if not finite or learner.rounds > plays:
+        raise InvalidInputError(
+            f"The state of the learner is not that of any run: its weights are not finite, or its "
+            f"{learner.rounds} rounds are more than the {plays} plays."
         )
 
 

@@ -36,6 +36,8 @@ class Play:
     instance: Instance
     rounds: int
     """How many rounds had been learned from: what the scores depend on."""
+    mark: str
+    """Tells the play from those that other predictors gave the same number, also in copies and pickles."""
 
     @property
     def label(self) -> Any:
@@ -50,7 +52,7 @@ class Round:
     Attributes
     ----------
     vertex, y, nearest : array
-        What was played, the truth, and y*, which `predict` would have answered.
+        What was played, the truth, and y*, which `predict` would have answered: each a copy of its own.
     label, predicted : object
         What was played, and y*, as a person would write them.
     law : Law
@@ -69,6 +71,9 @@ class Round:
     p: float
     gap: float
     _law: Law | Callable[[], Law]  # most rounds are never asked for their law: compiled ones make it then
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Round, (*(getattr(self, name) for name in self.__slots__[:-1]), self.law)
 
     @property
     def label(self) -> Any:

@@ -19,6 +19,7 @@ from osp_core.checkpoints import first_sound, newest_first
 from osp_core.errors import OspError, UnsupportedError
 from osp_core.exploration import UniformExploration
 from osp_core.hooks import PROJECT
+from osp_core.learners.service import leave_service, require_free
 from osp_core.losses import FenchelYoungLoss
 from osp_core.recipes import (
     decode,
@@ -118,6 +119,8 @@ def load_predictor(
     **parts
         `space`, `learner`, `target`, `decoder`: instead of what the file says.
     """
+    if parts.get("learner") is not None:
+        require_free(parts["learner"])
     paths = _candidates(Path(path))
     if not fall_back:
         return _load_file(kind, paths[0], **parts)
@@ -156,11 +159,7 @@ def _load_file(
             inexactness=header["inexactness"],
             verify=header["verify"],
         )
-        learner_state = {key: decode(value) for key, value in header["learner_state"].items()}
-        learner_state |= _of("learner.", arrays)
-        predictor.load_state({**header["state"], "learner": learner_state})
-        predictor.space.recall(_of("space.", arrays))
-        _refuse_wild_state(predictor)
+        _set_state(predictor, header, arrays)
     except CheckpointError as error:
         raise CheckpointError(f"{str(path)!r} cannot be used: {error}") from error
     except _NONSENSE as error:
@@ -170,24 +169,24 @@ def _load_file(
     return predictor
 
 
+def _set_state(predictor: OnlinePredictor, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+    """Set the state of a predictor just made; where it makes no sense, its learner is free again."""
+    try:
+        learner_state = {key: decode(value) for key, value in header["learner_state"].items()}
+        learner_state |= _of("learner.", arrays)
+        predictor.load_state({**header["state"], "learner": learner_state})
+        predictor.space.recall(_of("space.", arrays))
+    except BaseException:
+        leave_service(predictor.learner)
+        raise
+
+
 def _refuse_giants(header: Mapping[str, Any], stored: int) -> None:
     """Refuse sizes that the file cannot be about: it holds at least one number for every weight."""
     width, dim = header["n_features"], header["identity"]["dim"]
     asked = max(width * dim, width, dim, largest_number(header["space"]), largest_number(header["learner"]))
     if asked > stored + SPARE:
         raise CheckpointError(f"it speaks of sizes up to {asked}, but stores {stored} numbers")
-
-
-def _refuse_wild_state(predictor: OnlinePredictor) -> None:
-    """Refuse what no run could have led to."""
-    state, seen = predictor.state(), predictor.summary()
-    counts = (state["plays"], seen.rounds, seen.delay)
-    sound = min(counts) >= 0 and seen.rounds <= state["plays"] and 0.0 <= seen.total_gap < np.inf
-    with np.errstate(all="ignore"):
-        for weights in (predictor.learner.weights, predictor.average_weights):
-            sound = sound and bool(np.isfinite(weights).all())
-    if not sound:
-        raise CheckpointError("its state is not that of any run: weights or counts make no sense")
 
 
 def _of(part: str, arrays: Mapping[str, Any]) -> dict[str, Any]:

@@ -98,7 +98,7 @@ class Engine:
         self.predictor = self._make_predictor(space)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Targets hold functions, which do not pickle; everything else of a predictor is in its state.
+        # Targets may hold functions that do not pickle; everything else of a predictor is in its state.
         parts = {name: value for name, value in self.__dict__.items() if name != "predictor"}
         return {**parts, "_space": self.space, "_state": self.predictor.state()}
 

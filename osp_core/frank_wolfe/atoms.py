@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -61,10 +62,18 @@ class IndexAtoms:
     def __init__(self, dim: int) -> None:
         self.dim = dim
         self.origin: Array = np.zeros(dim)
-        self._kernels = kernels.load("osp_core.frank_wolfe")
         self._starts: NDArray[np.int64] = np.zeros(9, dtype=np.int64)
         self._indices: NDArray[np.int32] = np.empty(8, dtype=np.int32)
         self._count = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            name: value for name, value in vars(self).items() if name != "_kernels"
+        }  # no copy of a module
+
+    @cached_property
+    def _kernels(self) -> Any:
+        return kernels.load("osp_core.frank_wolfe")
 
     def __len__(self) -> int:
         return self._count

@@ -9,10 +9,11 @@ import numpy as np
 
 from osp_core.errors import as_positive
 from osp_core.guarantees import Bound, SurrogateGap
-from osp_core.learners.base import RunSummary, number
+from osp_core.learners.base import RunSummary
 from osp_core.learners.premises import require_inside, require_no_delay, to_batch, with_high_probability
 from osp_core.learners.rule_learner import RuleLearner
 from osp_core.learners.rules import Rule, adaptive_step, every, one
+from osp_core.states import number
 
 
 class AdaptiveOGD(RuleLearner):
@@ -38,7 +39,7 @@ class AdaptiveOGD(RuleLearner):
 
     def start(self, shape: tuple[int, ...], *, gap: SurrogateGap | None = None) -> None:
         super().start(shape, gap=gap)
-        self._numbers[1] = 0.0
+        self._numbers = np.array([self.diameter, 0.0])
 
     @property
     def ball(self) -> float:
@@ -60,6 +61,5 @@ class AdaptiveOGD(RuleLearner):
     def state(self) -> dict[str, Any]:
         return {**super().state(), "squared_gradients": float(self._numbers[1])}
 
-    def load_state(self, state: Mapping[str, Any]) -> None:
-        super().load_state(state)
-        self._numbers[1] = number(state, "squared_gradients")
+    def _read_numbers(self, state: Mapping[str, Any]) -> list[float]:
+        return [self.diameter, number(state, "squared_gradients", least=0.0)]

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from osp_core.errors import Array
 from osp_core.guarantees import Bound, SurrogateGap
 from osp_core.learners.weights import LazyWeights
 from osp_core.models import Gradient, Model
+from osp_core.states import count
 
 
 @dataclass(frozen=True)
@@ -114,16 +113,15 @@ class OnlineLearner(ABC):
         return {**self._array.state(), "rounds": self.rounds}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """Continue from what `state` returned."""
+        """Continue from what `state` returned; refuse, with nothing changed, what it cannot have returned.
+
+        A subclass looks at all its own entries before it calls this.
+        """
+        rounds = count(state, "rounds")
         self._array.load_state(state)
-        self.rounds = int(state["rounds"])
+        self.rounds = rounds
 
     def _begin_round(self) -> None:
         """Count the round, and let W_t enter the average."""
         self._array.accumulate(self.multiplier)
         self.rounds += 1
-
-
-def number(state: Mapping[str, Any], name: str) -> float:
-    """A number of a state, which may have become an array of one entry on its way through a file."""
-    return float(np.asarray(state[name]).reshape(()))

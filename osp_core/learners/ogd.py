@@ -10,10 +10,11 @@ import numpy as np
 
 from osp_core.errors import InvalidInputError, as_positive
 from osp_core.guarantees import Bound, SurrogateGap
-from osp_core.learners.base import RunSummary, number
+from osp_core.learners.base import RunSummary
 from osp_core.learners.premises import require_inside, require_no_delay, to_batch
 from osp_core.learners.rule_learner import RuleLearner
 from osp_core.learners.rules import Rule, constant_step, every, one
+from osp_core.states import number
 
 
 class OGD(RuleLearner):
@@ -39,13 +40,15 @@ class OGD(RuleLearner):
         return f"OGD(step_size={self.step_size}, radius={self.radius})"
 
     def start(self, shape: tuple[int, ...], *, gap: SurrogateGap | None = None) -> None:
-        super().start(shape, gap=gap)
-        if self.step_size is None:
+        eta = self.step_size
+        if eta is None:
             if gap is None:
                 raise InvalidInputError(
                     "OGD takes its step from a SurrogateGap; give step_size=… to run without one."
                 )
-            self._numbers[0] = gap.step_size if gap.certified else 1.0 / gap.b
+            eta = gap.step_size if gap.certified else 1.0 / gap.b
+        super().start(shape, gap=gap)
+        self._numbers = np.array([eta])
 
     @property
     def eta(self) -> float:
@@ -79,9 +82,8 @@ class OGD(RuleLearner):
     def state(self) -> dict[str, Any]:
         return {**super().state(), "eta": self.eta}
 
-    def load_state(self, state: Mapping[str, Any]) -> None:
-        super().load_state(state)
-        self._numbers[0] = as_positive(number(state, "eta"), "eta of the state")
+    def _read_numbers(self, state: Mapping[str, Any]) -> list[float]:
+        return [number(state, "eta", least=math.ulp(0.0))]
 
     def _check_domain(self, run: RunSummary, norm_U: float) -> None:
         if self.radius is not None:

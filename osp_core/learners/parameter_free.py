@@ -10,13 +10,21 @@ import numpy as np
 
 from osp_core.errors import GuaranteeError, InvalidInputError, as_positive
 from osp_core.guarantees import Bound, SurrogateGap
-from osp_core.learners.base import RunSummary, number
+from osp_core.learners.base import RunSummary
 from osp_core.learners.premises import require_no_delay, to_batch, with_high_probability
 from osp_core.learners.rule_learner import RuleLearner
 from osp_core.learners.rules import Rule, bet, betting_step, within_lipschitz
 from osp_core.models import Gradient
+from osp_core.states import number
 
-NUMBERS = ("lipschitz", "log_wealth", "fraction", "curvatures", "squared_gradients")
+# What the bettor remembers, and the limits of each: those that `betting_step` keeps to.
+NUMBERS = {
+    "lipschitz": (math.ulp(0.0), math.inf),
+    "log_wealth": (-math.inf, math.inf),
+    "fraction": (-0.5, 0.5),
+    "curvatures": (1.0, math.inf),
+    "squared_gradients": (0.0, math.inf),
+}
 
 
 class ParameterFree(RuleLearner):
@@ -50,7 +58,6 @@ class ParameterFree(RuleLearner):
         self._numbers = np.array([known, math.log(self.wealth), 0.0, 1.0, 0.0])
 
     def start(self, shape: tuple[int, ...], *, gap: SurrogateGap | None = None) -> None:
-        super().start(shape, gap=gap)
         lipschitz = self.lipschitz
         if lipschitz is None:
             if gap is None:
@@ -58,6 +65,7 @@ class ParameterFree(RuleLearner):
                     "ParameterFree takes its Lipschitz constant from a SurrogateGap; give lipschitz=…."
                 )
             lipschitz = gap.lipschitz if gap.lipschitz > 0 else 1.0  # one output only: every gradient is 0
+        super().start(shape, gap=gap)
         self._reset(lipschitz)
 
     @property
@@ -92,10 +100,8 @@ class ParameterFree(RuleLearner):
         self._known_lipschitz()
         return {**super().state(), **dict(zip(NUMBERS, map(float, self._numbers), strict=True))}
 
-    def load_state(self, state: Mapping[str, Any]) -> None:
-        super().load_state(state)
-        as_positive(number(state, "lipschitz"), "lipschitz of the state")
-        self._numbers[:] = [number(state, name) for name in NUMBERS]
+    def _read_numbers(self, state: Mapping[str, Any]) -> list[float]:
+        return [number(state, name, least=least, most=most) for name, (least, most) in NUMBERS.items()]
 
     def _known_lipschitz(self) -> float:
         if np.isnan(self._numbers[0]):

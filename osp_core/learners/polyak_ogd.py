@@ -10,11 +10,12 @@ import numpy as np
 
 from osp_core.errors import InvalidInputError, as_positive
 from osp_core.guarantees import Bound, SurrogateGap
-from osp_core.learners.base import RunSummary, number
+from osp_core.learners.base import RunSummary
 from osp_core.learners.premises import require_inside, require_no_delay
 from osp_core.learners.rule_learner import RuleLearner
 from osp_core.learners.rules import Rule, every, one, polyak_step
 from osp_core.models import Gradient
+from osp_core.states import number
 
 
 class PolyakOGD(RuleLearner):
@@ -41,9 +42,10 @@ class PolyakOGD(RuleLearner):
 
     def start(self, shape: tuple[int, ...], *, gap: SurrogateGap | None = None) -> None:
         super().start(shape, gap=gap)
-        self._numbers[:] = math.inf, 0.0
+        floor = 0.0
         if gap is not None:
-            self._numbers[1] = 2.0 * gap.require_gap() / gap.b if gap.certified else 1.0 / gap.b
+            floor = 2.0 * gap.require_gap() / gap.b if gap.certified else 1.0 / gap.b
+        self._numbers = np.array([math.inf, floor])
 
     @property
     def eta(self) -> float:
@@ -78,6 +80,8 @@ class PolyakOGD(RuleLearner):
         eta = self.eta if math.isfinite(self.eta) else 0.0  # 0: there was no gradient yet
         return {**super().state(), "eta": eta, "floor": float(self._numbers[1])}
 
-    def load_state(self, state: Mapping[str, Any]) -> None:
-        super().load_state(state)
-        self._numbers[:] = number(state, "eta") or math.inf, number(state, "floor")
+    def _read_numbers(self, state: Mapping[str, Any]) -> list[float]:
+        floor, eta = number(state, "floor", least=0.0), number(state, "eta", least=0.0)
+        if 0.0 < eta < floor:
+            raise InvalidInputError(f"The state has the step {eta:g}, below its floor {floor:g}.")
+        return [eta or math.inf, floor]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -49,3 +51,12 @@ class RuleLearner(OnlineLearner):
         array.add(gradient, amount, inner)
         if self.bounded:
             array.shrink_to(self.ball)
+
+    def load_state(self, state: Mapping[str, Any]) -> None:
+        numbers = self._read_numbers(state)
+        super().load_state(state)
+        self._numbers = np.array(numbers)
+
+    def _read_numbers(self, state: Mapping[str, Any]) -> list[float]:
+        """What the rule remembers in a state; an error where no run could have led to it."""
+        return list(self._numbers)

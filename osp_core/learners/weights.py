@@ -11,6 +11,7 @@ import numpy as np
 from osp_core.errors import Array, InvalidInputError
 from osp_core.kernels import load
 from osp_core.models import Gradient
+from osp_core.states import array
 
 SMALLEST_FACTOR = 1e-3  # below it the factored form loses digits of the sum
 NORM_REFRESH = 1024  # updates after which the norm is computed afresh; more where they touch little
@@ -49,7 +50,10 @@ class LazyWeights:
 
     def __init__(self, shape: tuple[int, ...], *, track_norm: bool = False) -> None:
         self.shape, self.track_norm = shape, track_norm
-        self.memory = _zeros((shape[-1], 2, shape[0] if len(shape) == 2 else 1))
+        try:
+            self.memory = _zeros((shape[-1], 2, shape[0] if len(shape) == 2 else 1))
+        except (MemoryError, ValueError, OverflowError) as error:
+            raise InvalidInputError(f"Weights of shape {shape} do not fit into memory: {error}.") from error
         self.behind = np.zeros(shape[-1], dtype=np.int64)
         self.epochs = np.zeros((EPOCHS, 2))
         self.numbers = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
@@ -122,12 +126,14 @@ class LazyWeights:
         }
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        core, residue = (np.asarray(state[name], dtype=np.float64) for name in ("core", "residue"))
-        if core.shape != self.shape or residue.shape != core.shape:
+        core, residue = (array(state, name, self.shape) for name in ("core", "residue"))
+        numbers = array(state, "numbers", (PAST,))
+        with np.errstate(all="ignore"):
+            finite = np.isfinite([numbers[FACTOR] * core, numbers[MASS] * core + residue]).all()
+        if not finite or numbers[FACTOR] <= 0.0 or numbers[[SQUARED_NORM, UPDATES]].min() < 0.0:
             raise InvalidInputError(
-                f"The state has weights of shape {core.shape}; this learner has {self.shape}."
+                f"The state is that of no weights: factor, mass, squared norm and updates are {numbers}."
             )
-        numbers = np.array(state["numbers"], dtype=np.float64).reshape(PAST)
         self.numbers = np.append(numbers, 0.0)
         self.memory, self.behind = _zeros(self.memory.shape), np.zeros_like(self.behind)
         self.core[...], self.residue[...] = core, residue

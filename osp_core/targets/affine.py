@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -108,15 +109,9 @@ class AffineLoss:
             raise InvalidInputError(f"b must be a finite number, or {n} of them, got {b!r}.")
         if not callable(c) and not np.isfinite(c):
             raise InvalidInputError(f"c must be a function of y or a finite number, got {c!r}.")
-
-        def cost(y: Array) -> Array:
-            if y.size != n:
-                raise InvalidInputError(
-                    f"The target {name!r} has a {n}×{n} matrix, but the outputs have length {y.size}."
-                )
-            return np.asarray(matrix @ y + offset)
-
-        return cls(cost, c if callable(c) else lambda _y: float(c), gamma=gamma, name=name)
+        # Functions of a module, unlike lambdas, can be pickled, and so can what holds them.
+        constant = c if callable(c) else functools.partial(always, float(c))
+        return cls(functools.partial(_affine_map, name, matrix, offset), constant, gamma=gamma, name=name)
 
     def at(self, y: Array) -> RoundLoss:
         """The loss of a round whose true output is `y`, as a function of the played output."""
@@ -165,6 +160,20 @@ class AffineLoss:
     def on_block(self, space: OutputSpace, block: Block) -> AffineLoss | None:
         """The part of this loss on one block of `space`, or None where it is no sum over blocks."""
         return None
+
+
+def always(value: float, _y: Array) -> float:
+    """The constant function of this value."""
+    return value
+
+
+def _affine_map(name: str, matrix: Array, offset: Array, y: Array) -> Array:
+    n = len(matrix)
+    if y.size != n:
+        raise InvalidInputError(
+            f"The target {name!r} has a {n}×{n} matrix, but the outputs have length {y.size}."
+        )
+    return np.asarray(matrix @ y + offset)
 
 
 def lipschitz_constant(space: OutputSpace, cost: Array) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from osp_core.errors import Array, GuaranteeError, MissingConstantError, as_vector
 from osp_core.targets.affine import AffineLoss, RoundLoss, lipschitz_constant
 
@@ -25,7 +27,7 @@ class DecisionRegret(AffineLoss):
     """
 
     def __init__(self, space: OutputSpace, *, gamma: float | None = None) -> None:
-        super().__init__(lambda cost: cost, self._best_cost, gamma=gamma, name="decision_regret")
+        super().__init__(np.asarray, self._best_cost, gamma=gamma, name="decision_regret")
         self.space = space
 
     def _best_cost(self, cost: Array) -> float:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from osp_core.errors import Array, GuaranteeError, InvalidInputError
-from osp_core.targets.affine import AffineLoss, RoundLoss
+from osp_core.targets.affine import AffineLoss, RoundLoss, always
 
 if TYPE_CHECKING:
     from osp_core.spaces import Block, OutputSpace
@@ -68,7 +69,7 @@ class ProportionalLoss(AffineLoss):
         weight = self.weight_on(space)
         return ProportionalLoss(
             self.name,
-            lambda _y: weight,
+            partial(always, weight),
             slope=self.slope,
             offset=self.offset,
             shift=self.shift,
@@ -118,12 +119,32 @@ def _equal_norms(space: OutputSpace) -> bool:
     return space.equal_norm
 
 
+def _share(y: Array) -> float:
+    return 1.0 / y.size
+
+
+def _mass(y: Array) -> float:
+    return float(y.sum())
+
+
+def _share_of_the_chosen(y: Array) -> float:
+    return 1.0 / _mass(y) if y.any() else 0.0
+
+
+def _share_of_the_misalignment(y: Array) -> float:
+    return 1.0 / most if (most := _largest_misalignment(y)) > 0 else 0.0
+
+
+def _square(y: Array) -> float:
+    return float(y @ y)
+
+
 zero_one = ProportionalLoss(
     "zero_one",
-    lambda y: 1.0,
+    partial(always, 1.0),
     slope=-1.0,
     offset=1.0,
-    shift=lambda y: 0.0,
+    shift=partial(always, 0.0),
     needs_constant_mass=True,
     proven_on=_zero_one_outputs,
 )
@@ -132,30 +153,30 @@ outputs of constant mass."""
 
 hamming = ProportionalLoss(
     "hamming",
-    lambda y: 1.0 / y.size,
+    _share,
     slope=-2.0,
     offset=1.0,
-    shift=lambda y: float(y.sum()),
+    shift=_mass,
     proven_on=_zero_one_outputs,
 )
 """The fraction of the d entries that differ: L = (⟨y′, 1⟩ + ⟨y, 1⟩ − 2⟨y′, y⟩)/d on 0/1 outputs."""
 
 absolute = ProportionalLoss(
     "absolute",
-    lambda y: 1.0 / y.size,
+    _share,
     slope=-2.0,
     offset=1.0,
-    shift=lambda y: float(y.sum()),
+    shift=_mass,
     proven_on=_zero_one_outputs,
 )
 """|level′ − level|/d on ordinal outputs; ‖y′ − y‖₁/d, the Hamming loss, on any 0/1 outputs."""
 
 mismatch = ProportionalLoss(
     "mismatch",
-    lambda y: 1.0 / float(y.sum()) if y.any() else 0.0,
+    _share_of_the_chosen,
     slope=-1.0,
     offset=1.0,
-    shift=lambda y: 0.0,
+    shift=partial(always, 0.0),
     needs_constant_mass=True,
     proven_on=_zero_one_outputs,
 )
@@ -163,10 +184,10 @@ mismatch = ProportionalLoss(
 
 alignment = ProportionalLoss(
     "alignment",
-    lambda y: 1.0 / most if (most := _largest_misalignment(y)) > 0 else 0.0,
+    _share_of_the_misalignment,
     slope=-1.0,
     offset=0.0,
-    shift=lambda y: float(y @ y),
+    shift=_square,
     needs_constant_mass=True,
     proven_on=_equal_norms,
 )

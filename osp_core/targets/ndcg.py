@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from osp_core.errors import Array, InvalidInputError
-from osp_core.targets.affine import AffineLoss, lipschitz_constant
+from osp_core.targets.affine import AffineLoss, always, lipschitz_constant
 
 if TYPE_CHECKING:
     from osp_core.spaces import OutputSpace
@@ -30,7 +31,7 @@ class NormalizedGain(AffineLoss):
     """
 
     def __init__(self, gains: ArrayLike | None = None, discounts: ArrayLike | None = None) -> None:
-        super().__init__(self._cost, lambda _y: 1.0, name="ndcg")
+        super().__init__(self._cost, functools.partial(always, 1.0), name="ndcg")
         self.gains = None if gains is None else _non_increasing(gains, "gains")
         self.discounts = None if discounts is None else _non_increasing(discounts, "discounts")
 

@@ -1,24 +1,26 @@
-"""Checks of learners: zero start, determinism, state, sparse inputs, and the bound they state."""
+"""Checks of learners: zero start, determinism, nothing shared, sparse inputs, and the bound they state."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 import numpy as np
 
-from osp_core.errors import Array, GuaranteeError, OspError
-from osp_core.learners import OnlineLearner
+from osp_core.errors import Array, GuaranteeError
 from osp_core.protocol import OnlinePredictor
 from osp_core.regularizers import GibbsEntropy
 from osp_core.spaces import OutputSpace
+from osp_core.testing.learner_state_checks import (
+    LearnerFactory,
+    check_learner_refuses_spoiled_states,
+    check_learner_state_round_trip,
+    play,
+)
 from osp_core.testing.report import NotApplicable, Report, examine
 from osp_core.testing.sample import RELATIVE, norm_name, show
 from osp_core.testing.streams import ADVERSARIES, N_FEATURES, Game, play_against
 from osp_core.vertices import Vertices
-
-LearnerFactory = Callable[[], OnlineLearner]
 
 
 def check_learner(
@@ -86,7 +88,7 @@ def check_learner_starts_at_zero(
     """W₁ = 0, also when a used learner is started again, and rounds without a gradient leave it finite."""
     game = play_against(factory(), space, ADVERSARIES["random"], rng, 10)
     learner = game.predictor.learner
-    OnlinePredictor(space, N_FEATURES, learner=learner)
+    learner.start((space.dim, N_FEATURES), gap=game.predictor.gap)
     assert learner.weights.shape == (space.dim, N_FEATURES), f"W₁ has shape {learner.weights.shape}."
     assert not learner.weights.any(), f"W₁ = {show(learner.weights)} after start(), instead of 0."
     assert learner.rounds == 0, f"rounds = {learner.rounds} after start(), instead of 0."
@@ -101,17 +103,36 @@ def check_learner_is_deterministic(
 ) -> None:
     """Two new learners on one stream have the same weights, bit for bit; so has one that is started again."""
     seed = int(rng.integers(2**32))
-    first, second = (_play(factory(), space, seed, rounds) for _ in range(2))
+    first, second = (play(factory(), space, seed, rounds) for _ in range(2))
     _assert_same_weights(first, second, "two runs on the same stream differ")
-    third = _play(second.predictor.learner, space, seed, rounds)
+    third = play(copy.deepcopy(second.predictor.learner), space, seed, rounds)
     _assert_same_weights(first, third, "a learner that is started again differs from a new one")
+
+
+def check_learner_shares_nothing(
+    factory: LearnerFactory, space: OutputSpace, rng: np.random.Generator, rounds: int
+) -> None:
+    """Two learners that play in turn have the weights each would have alone, and a factory makes new ones."""
+    kept = factory()
+    assert factory() is not kept, "the factory returned one and the same learner twice."
+    seeds = [int(rng.integers(2**32)) for _ in range(2)]
+    alone = [play(factory(), space, seed, rounds) for seed in seeds]
+    predictors = [OnlinePredictor(space, N_FEATURES, learner=factory()) for _ in seeds]
+    for t in range(rounds):
+        for game, predictor in zip(alone, predictors, strict=True):
+            found, expected = predictor.learner.weights, game.iterates[t]
+            assert found.tobytes() == expected.tobytes(), (
+                f"W_{t + 1} is off by {np.abs(found - expected).max():.3g} when another learner of the same "
+                "kind plays in between: the two share something, in their class or in a module."
+            )
+            predictor.step(game.inputs[t], game.outputs[t])
 
 
 def check_learner_keeps_finite_weights(
     factory: LearnerFactory, space: OutputSpace, rng: np.random.Generator, rounds: int
 ) -> None:
     """Weights are finite, callers cannot change them, and `average_weights` is the mean of W₁, …, W_T."""
-    game = _play(factory(), space, int(rng.integers(2**32)), rounds)
+    game = play(factory(), space, int(rng.integers(2**32)), rounds)
     learner = game.predictor.learner
     assert np.isfinite(learner.weights).all(), (
         f"the weights are {show(learner.weights)} after {rounds} rounds."
@@ -127,40 +148,13 @@ def check_learner_keeps_finite_weights(
     assert np.array_equal(learner.weights, before), "writing to `weights` changed the learner."
 
 
-def check_learner_state_round_trip(
-    factory: LearnerFactory, space: OutputSpace, rng: np.random.Generator, rounds: int
-) -> None:
-    """A learner that loads a state in mid-stream goes on bit for bit as the one that wrote it."""
-    seed, half = int(rng.integers(2**32)), max(2, rounds // 2)
-    old = _play(factory(), space, seed, half)
-    state = old.predictor.learner.state()
-    kept = copy.deepcopy(state)
-    _assert_plain(state)
-    new = OnlinePredictor(space, N_FEATURES, learner=factory(), seed=0)
-    new.learner.load_state(copy.deepcopy(state))
-    resumed = np.random.default_rng(seed + 1)
-    for t in range(half):
-        x, y = ADVERSARIES["random"](old.predictor, t, resumed)
-        for predictor in (old.predictor, new):
-            predictor.step(x, y)
-        left, right = old.predictor.learner.weights, new.learner.weights
-        assert left.tobytes() == right.tobytes(), (
-            f"{t + 1} rounds after the state was loaded the weights differ, by "
-            f"{np.abs(left - right).max():.3g}: "
-            "state() misses something that update() uses."
-        )
-    _assert_same_state(old.predictor.learner.state(), new.learner.state(), "at the end of the stream")
-    _assert_same_state(kept, state, "because the learner went on: state() must return copies")
-    _check_refuses_other_shape(new.learner, state)
-
-
 def check_learner_sparse_equals_dense(
     factory: LearnerFactory, space: OutputSpace, rng: np.random.Generator, rounds: int
 ) -> None:
     """Sparse rows give the weights and losses that the same rows give when they are dense."""
     from scipy.sparse import csr_array
 
-    game = _play(factory(), space, int(rng.integers(2**32)), rounds)
+    game = play(factory(), space, int(rng.integers(2**32)), rounds)
     sparse = OnlinePredictor(space, N_FEATURES, learner=factory(), seed=0)
     for x, y in zip(game.inputs, game.outputs, strict=True):
         sparse.step(csr_array(x[np.newaxis]), y)
@@ -188,16 +182,14 @@ LearnerCheck = Callable[[LearnerFactory, OutputSpace, np.random.Generator, int],
 LEARNER_CHECKS: tuple[LearnerCheck, ...] = (
     check_learner_starts_at_zero,
     check_learner_is_deterministic,
+    check_learner_shares_nothing,
     check_learner_keeps_finite_weights,
     check_learner_state_round_trip,
+    check_learner_refuses_spoiled_states,
     check_learner_sparse_equals_dense,
     check_learner_regret_is_below_its_bound,
 )
 """Every check of a learner, in the order of the report."""
-
-
-def _play(learner: OnlineLearner, space: OutputSpace, seed: int, rounds: int) -> Game:
-    return play_against(learner, space, ADVERSARIES["adaptive"], np.random.default_rng(seed), rounds)
 
 
 def _regret_is_bounded(game: Game, U: Array, name: str) -> bool:
@@ -225,41 +217,3 @@ def _assert_same_weights(first: Game, second: Game, what: str) -> None:
         assert left.tobytes() == right.tobytes(), (
             f"{what}: W_{t} is off by {np.abs(left - right).max():.3g} in the {norm_name(np.inf)} norm."
         )
-
-
-def _assert_plain(state: Mapping[str, Any]) -> None:
-    for key, value in state.items():
-        plain = isinstance(value, np.ndarray) and value.dtype != object
-        assert plain or isinstance(value, int | float | str | bool | np.generic | None), (
-            f"state()[{key!r}] is a {type(value).__name__}; a state holds arrays, numbers and strings only."
-        )
-
-
-def _assert_same_state(left: Mapping[str, Any], right: Mapping[str, Any], when: str) -> None:
-    assert left.keys() == right.keys(), f"states have the entries {sorted(left)} and {sorted(right)}."
-    for key in left:
-        same = np.asarray(left[key]).tobytes() == np.asarray(right[key]).tobytes()
-        assert same, f"state()[{key!r}] differs {when}: {show(left[key])} and {show(right[key])}."
-
-
-def _check_refuses_other_shape(learner: OnlineLearner, state: Mapping[str, Any]) -> None:
-    """A state with weights of another shape is refused, and nothing changes by it."""
-    shape, before = learner.weights.shape, learner.weights.tobytes()
-
-    def widened(value: Any) -> Any:
-        if isinstance(value, np.ndarray) and value.shape == shape:
-            return np.hstack([value, value[:, :1]])
-        return value
-
-    wrong = {key: widened(value) for key, value in state.items()}
-    if not any(isinstance(value, np.ndarray) and value.shape == shape for value in state.values()):
-        return
-    try:
-        learner.load_state(wrong)
-    except OspError:
-        if learner.weights.tobytes() != before:
-            raise AssertionError("load_state changed the weights, then refused the state.") from None
-        return
-    raise AssertionError(
-        f"load_state accepted weights with one column more than the {shape} it was started with."
-    )

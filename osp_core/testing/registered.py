@@ -89,7 +89,15 @@ def _examples_with(name: str, factory: Any, backend: str) -> Callable[[], Any]:
         make(self, *args, **{"backend": backend, **kwargs})
 
     bound: Any = type(factory.__name__, (factory,), {"__init__": with_backend})
-    return bound.examples  # type: ignore[no-any-return]
+
+    def examples() -> list[Any]:
+        found = list(bound.examples())
+        for example in found:
+            if type(example) is bound:
+                example.__class__ = factory  # `bound` only filled the back end in; nobody could pickle it
+        return found
+
+    return examples
 
 
 def _numbered(name: str, backend: str | None, examples: Callable[[], Any]) -> list[SpaceExample]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -68,20 +69,23 @@ class Matroid(MatroidSpace):
 
     @classmethod
     def examples(cls) -> Sequence[OutputSpace]:
-        fano = ({0, 1, 3}, {1, 2, 4}, {2, 3, 5}, {3, 4, 6}, {4, 5, 0}, {5, 6, 1}, {6, 0, 2})
-
-        def off_lines(chosen: frozenset[Hashable]) -> bool:
-            return len(chosen) <= 3 and chosen not in fano
-
-        def at_most_one(chosen: frozenset[Hashable]) -> bool:
-            return len(chosen) <= 1
-
         return (
-            cls(range(7), off_lines),
-            cls("abc", at_most_one, psi=GibbsEntropy(1.0)),
-            cls("abc", at_most_one, bases=False, norm=1, psi=SquaredNorm(3.0)),
-            cls(["loop"], lambda chosen: not chosen),
+            cls(range(7), _off_lines),
+            cls("abc", _at_most_one, psi=GibbsEntropy(1.0)),
+            cls("abc", _at_most_one, bases=False, norm=1, psi=SquaredNorm(3.0)),
+            cls(["loop"], operator.not_),
         )
+
+
+_FANO = ({0, 1, 3}, {1, 2, 4}, {2, 3, 5}, {3, 4, 6}, {4, 5, 0}, {5, 6, 1}, {6, 0, 2})
+
+
+def _off_lines(chosen: frozenset[Hashable]) -> bool:
+    return len(chosen) <= 3 and chosen not in _FANO
+
+
+def _at_most_one(chosen: frozenset[Hashable]) -> bool:
+    return len(chosen) <= 1
 
 
 @dataclass(frozen=True)

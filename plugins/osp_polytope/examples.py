@@ -53,18 +53,21 @@ def _schedules(solver: str) -> OutputSpace:
     import cvxpy as cp
 
     hours = cp.Variable(3)
-    return _polytope(
-        [hours >= 0, hours <= 2, cp.sum(hours) <= 3.5], hours, solver=solver, target=_lateness(3)
-    )
+    return _polytope([hours >= 0, hours <= 2, cp.sum(hours) <= 3.5], hours, solver=solver, target=_lateness())
 
 
-def _lateness(dim: int) -> AffineLoss:
+def _lateness() -> AffineLoss:
     # Linear in the played output, zero at the truth and never negative: the truth weighs hours it does not
     # use.
-    def cost(y: np.ndarray) -> np.ndarray:
-        return np.where(y <= 0, 1.0, np.where(y >= 2, -1.0, 0.0)) / dim
+    return AffineLoss(_cost_of_hours, _offset_of_hours, name="lateness")
 
-    return AffineLoss(cost, lambda y: -float(cost(y) @ y), name="lateness")
+
+def _cost_of_hours(y: np.ndarray) -> np.ndarray:
+    return np.where(y <= 0, 1.0, np.where(y >= 2, -1.0, 0.0)) / y.size
+
+
+def _offset_of_hours(y: np.ndarray) -> float:
+    return -float(_cost_of_hours(y) @ y)
 
 
 def _diamond(solver: str) -> OutputSpace:

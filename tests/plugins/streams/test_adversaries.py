@@ -31,11 +31,11 @@ def test_the_floor_is_the_exact_regret_of_guessing(d):
 
 
 def test_every_learner_suffers_at_least_the_floor():
-    for learner in (osp.OGD(), osp.AdaptiveOGD(20.0), osp.ParameterFree(), osp.PolyakOGD(20.0)):
+    for learner in (osp.OGD, lambda: osp.AdaptiveOGD(20.0), osp.ParameterFree, lambda: osp.PolyakOGD(20.0)):
         regrets = []
         for seed in range(8):
             stream = osp.make_stream("lower_bound", space=SIMPLEX, rounds=80, hard_rounds=40, seed=seed)
-            predictor = osp.OnlinePredictor(SIMPLEX, stream.n_features, learner=learner)
+            predictor = osp.OnlinePredictor(SIMPLEX, stream.n_features, learner=learner())
             trace = osp.run(predictor, stream)
             loss = sum(predictor.loss.value(stream.comparator @ x, y) for x, y in stream)
             regrets.append(trace.expected_loss.sum() - loss)
