@@ -10,6 +10,7 @@ import numpy as np
 
 from osp_core.decoding import Decoder, Law
 from osp_core.errors import Array, GuaranteeError, InvalidInputError, as_positive
+from osp_core.feature_bound import read_within
 from osp_core.guarantees import Bound, SurrogateGap, surrogate_gap
 from osp_core.learners import OGD, OnlineLearner, RunSummary
 from osp_core.loop import run
@@ -325,13 +326,7 @@ class OnlinePredictor:
         return Instance(space, loss, decoder, _no_worse(gap, self.gap))
 
     def _scores(self, x: Any, space: OutputSpace) -> tuple[Any, Array]:
-        read = self.model.read(x, space.dim)
-        size, most = self.model.size(read), self.gap.feature_bound
-        if size > most * (1 + 1e-9):
-            raise InvalidInputError(
-                f"x has norm {size:.6g}, above the feature bound {most:.6g}. Scale the inputs, or state a "
-                "larger feature_bound=… when the predictor is made."
-            )
+        read = read_within(self.model, x, space.dim, self.gap.feature_bound)
         return read, self.learner.scores(self.model, read)
 
     def _law(self, instance: Instance, theta: Array) -> Law:
@@ -368,9 +363,9 @@ class OnlinePredictor:
         self._certified = self._certified and play.law.certified and play.instance.covered
         return Round(
             play.instance.space,
-            play.vertex,
-            truth,
-            play.law.nearest,
+            np.array(play.vertex),
+            np.array(truth),
+            np.array(play.law.nearest),
             target_loss,
             seen.expected_loss,
             seen.surrogate_loss,

@@ -19,7 +19,7 @@ LAYERS = (
     ("generic_spaces", "streams"),
     ("losses", "decoding", "exploration"),
     ("guarantees",),
-    ("models", "learners"),
+    ("models", "learners", "feature_bound"),
     ("registry",),
     ("guard", "rounds"),
     ("trace", "comparator", "loop"),
