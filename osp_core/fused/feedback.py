@@ -63,9 +63,10 @@ class Feedback:
 
     def encode(self, Y: Sequence[Any]) -> tuple[Any, Array]:
         """Number the labels of a chunk, up to the first bad one, with a table of what they reveal."""
-        labels, index = Y, np.arange(len(Y))
-        if type(Y) is np.ndarray and Y.ndim == 1 and Y.dtype.kind in "biufU":
-            labels, index = np.unique(Y, return_inverse=True)
+        labels: Any = Y
+        index = np.arange(len(Y))
+        if type(labels) is np.ndarray and labels.ndim == 1 and labels.dtype.kind in "biufU":
+            labels, index = np.unique(labels, return_inverse=True)
         numbers: dict[int, int] = {}
         revealed: list[Told] = []
         code = np.full(len(labels), -1)
@@ -142,6 +143,8 @@ def as_rows(X: Any, shape: tuple[int, ...]) -> Rows | None:
         return None
     if X.__class__ in (np.ndarray, np.memmap):  # others may mean more than their numbers, as masked arrays do
         values = np.ascontiguousarray(X, dtype=np.float64).reshape(-1)
+        if not values.flags.carray:  # numba would compile a second form for what is read-only or unaligned
+            values = values.copy()
         return np.arange(len(X) + 1) * X.shape[1], NO_COLUMNS, values
     if getattr(X, "format", None) != "csr" or not _in_order(X):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -170,14 +171,14 @@ class FusedRounds:
         The round is learned from already, and must not end half done: where that method fails, which the
         conformance kit would have told, the compiled form is what draws.
         """
-        try:
+        vertex: Any = None
+        with suppress(Exception):  # a plugin may raise anything
             vertex = self.space.sample_vertex(y_hat, rng)
-        except Exception:  # a plugin may raise anything
-            vertex = None
         if not self._is_output(vertex):
             vertex = np.empty(self.space.dim)
             self._parts.sample(y_hat, self._parts.params, rng, vertex)
-        return vertex.copy()  # the space may keep what it gives
+        own: Array = vertex.copy()  # the space may keep what it gives
+        return own
 
     def _is_output(self, vertex: Any) -> bool:
         """Whether compiled code can read it."""

@@ -57,6 +57,7 @@ SPACE_CHECKS: tuple[SpaceCheck, ...] = (
     interface_checks.check_labels_round_trip,
     interface_checks.check_inputs_are_validated,
     round_checks.check_round_parts,
+    round_checks.check_compiled_rounds,
 )
 """Every check of a space, in the order of the report."""
 
