@@ -111,6 +111,17 @@ def as_positive(value: float, name: str) -> float:
     return number
 
 
+def as_nonnegative(value: float, name: str) -> float:
+    """Return `value` as a float between 0 and `LARGEST`, or raise an error that names it."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"{name} must be a non-negative number, got {value!r}.") from error
+    if not 0 <= number <= LARGEST:
+        raise InvalidInputError(f"{name} must be a non-negative number of at most {LARGEST:g}, got {number}.")
+    return number
+
+
 def as_count(value: int, name: str, *, least: int = 1) -> int:
     """Return `value` as an int of at least `least`; booleans and fractions are refused."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from osp_core.errors import Array, InvalidInputError, NotAVertexError, Unsupport
 from osp_core.predictions import Prediction
 from osp_core.product import SumOfFactors
 from osp_core.regularizers import Regularizer
-from osp_core.spaces import OutputSpace, ZeroOneSpace
+from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
 from osp_core.targets import AffineLoss
 
 _KEPT = 256  # masks whose spaces `at` remembers
@@ -62,17 +61,23 @@ class Masked(ZeroOneSpace):
             raise InvalidInputError(f"masked needs a space of 0/1 outputs, got {space!r}.")
         if psi is None and isinstance(space.psi, SumOfFactors):
             raise InvalidInputError("Mask the factors of a product one by one: product([masked(…), …]).")
-        super().__init__(psi=psi or space.psi, norm=norm or space.norm)
-        self.space, self.dim = space, space.dim
+        super().__init__(
+            psi=psi if psi is not None else space.psi, norm=norm if norm is not None else space.norm
+        )
+        self._given, self.dim = space, space.dim
         self.forbidden = as_coordinates(forbidden, space.dim)
         self.equal_norm = space.equal_norm
-        self._instances: OrderedDict[bytes, Masked] = OrderedDict()
         self.lmo(np.zeros(self.dim))  # a mask that leaves nothing is refused here
 
     def __repr__(self) -> str:
-        return f"Masked({self.space!r}, {len(self.forbidden)} forbidden)"
+        return f"Masked({self._given!r}, {len(self.forbidden)} forbidden)"
 
-    @cached_property
+    @derived
+    def space(self) -> OutputSpace:
+        """The space behind the mask, with the same Ψ."""
+        return self._given if self._given.psi == self.psi else self._given.with_psi(self.psi)
+
+    @derived
     def _restricted(self) -> OutputSpace | None:
         """The space that restricts itself, where it can."""
         without = getattr(self.space, "without", None)
@@ -124,9 +129,10 @@ class Masked(ZeroOneSpace):
 
     def project(self, point: Array) -> Prediction:
         if self._restricted is not None:
-            return self._restricted.project(point)
+            return self._restricted.accurate_to(self.accuracy).project(point)
         if type(self.space).project is not OutputSpace.project:
-            answer = self._kept(self.space.project(self._lowered(point, 4.0 + self.dim)))
+            whole = self.space.accurate_to(self.accuracy)
+            answer = self._kept(whole.project(self._lowered(point, 4.0 + self.dim)))
             if answer is not None:
                 return answer
         return super().project(point)
@@ -139,8 +145,10 @@ class Masked(ZeroOneSpace):
 
     def _entropic(self, method: str, scores: Array) -> Prediction:
         if self._restricted is not None:
-            return getattr(self._restricted, method)(scores)  # type: ignore[no-any-return]
-        answer = self._kept(getattr(self.space, method)(self._lowered(scores, 800.0)))
+            restricted = self._restricted.accurate_to(self.accuracy)
+            return getattr(restricted, method)(scores)  # type: ignore[no-any-return]
+        whole = self.space.accurate_to(self.accuracy)
+        answer = self._kept(getattr(whole, method)(self._lowered(scores, 800.0)))
         if answer is None:
             raise UnsupportedError(
                 f"The entropic prediction of {self.space!r} does not reach zero on forbidden coordinates; "
@@ -184,7 +192,7 @@ class Masked(ZeroOneSpace):
 
     # --- constants -----------------------------------------------------------------------------------
 
-    @cached_property
+    @derived
     def nu(self) -> float:
         """Fewer outputs are no closer to one another; and they may have a common mass where all had not."""
         return max(self.space.nu_in(self.norm), float(self.nu1 ** (1.0 / self.norm)))
@@ -206,7 +214,8 @@ class Masked(ZeroOneSpace):
         if isinstance(context, Mapping):
             space = self.space.at(context.get("context"))
             round_mask = as_coordinates(context.get("forbidden", ()), space.dim)
-            return Masked(space, np.union1d(self.forbidden, round_mask), psi=self.psi, norm=self.norm)
+            instance = Masked(space, np.union1d(self.forbidden, round_mask), psi=self.psi, norm=self.norm)
+            return instance.accurate_to(self.accuracy)
         both = np.union1d(self.forbidden, as_coordinates(context, self.dim))
         key = both.tobytes()
         if key not in self._instances:
@@ -214,16 +223,12 @@ class Masked(ZeroOneSpace):
             if len(self._instances) > _KEPT:
                 self._instances.popitem(last=False)
         self._instances.move_to_end(key)
-        instance = self._instances[key]
-        return instance if self._projection_gap is None else instance.accurate_to(self._gap_of_psi)
+        return self._instances[key].accurate_to(self.accuracy)
 
-    @property
-    def _gap_of_psi(self) -> float:
-        assert self._projection_gap is not None
-        return self._projection_gap * self.psi.scale
-
-    def with_psi(self, psi: Regularizer) -> Masked:
-        return Masked(self.space, self.forbidden, psi=psi, norm=self.norm)
+    @derived
+    def _instances(self) -> OrderedDict[bytes, Masked]:
+        """The spaces of earlier rounds, by mask."""
+        return OrderedDict()
 
     @classmethod
     def examples(cls) -> Sequence[OutputSpace]:

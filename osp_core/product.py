@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +14,7 @@ from osp_core.errors import Array, InvalidInputError, NotAVertexError, Unsupport
 from osp_core.frank_wolfe.result import Status
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import Regularizer
-from osp_core.spaces import Block, OutputSpace, norm_ratio
+from osp_core.spaces import Block, OutputSpace, derived, nearest_zero_one, norm_ratio
 from osp_core.targets import AffineLoss, RoundLoss
 
 
@@ -35,22 +34,29 @@ class Product(OutputSpace):
     def __init__(
         self, spaces: Sequence[OutputSpace], *, psi: Regularizer | None = None, norm: float | None = None
     ) -> None:
-        self.factors = tuple(spaces)
-        if not self.factors or not all(isinstance(factor, OutputSpace) for factor in self.factors):
+        self._given = tuple(spaces)
+        if not self._given or not all(isinstance(factor, OutputSpace) for factor in self._given):
             raise InvalidInputError(f"product needs a non-empty sequence of spaces, got {spaces!r}.")
-        norms = {factor.norm for factor in self.factors}
-        super().__init__(psi=psi, norm=norm or (norms.pop() if len(norms) == 1 else 2.0))
-        if psi is None:
-            self.psi = SumOfFactors()
-        else:  # every regularizer is a sum over factors, so each factor can carry its part
-            self.factors = tuple(factor.with_psi(psi) for factor in self.factors)
-        self._ends = np.cumsum([factor.dim for factor in self.factors])
+        norms = {factor.norm for factor in self._given}
+        super().__init__(
+            psi=psi if psi is not None else SumOfFactors(),
+            norm=norm if norm is not None else (norms.pop() if len(norms) == 1 else 2.0),
+        )
+        self._ends = np.cumsum([factor.dim for factor in self._given])
         self.dim = int(self._ends[-1])
-        self.zero_one = all(factor.zero_one for factor in self.factors)
-        self.equal_norm = all(factor.equal_norm for factor in self.factors)
+        self.zero_one = all(factor.zero_one for factor in self._given)
+        self.equal_norm = all(factor.equal_norm for factor in self._given)
 
     def __repr__(self) -> str:
-        return f"Product({', '.join(map(repr, self.factors))})"
+        return f"Product({', '.join(map(repr, self._given))})"
+
+    @derived
+    def factors(self) -> tuple[OutputSpace, ...]:
+        """The factors, each with its own Ψ or with its part of the Ψ of the product."""
+        if isinstance(self.psi, SumOfFactors):
+            return self._given
+        # Every regularizer is a sum over factors, so each factor can carry its part.
+        return tuple(factor.with_psi(self.psi) for factor in self._given)
 
     def split(self, vector: Array) -> list[Array]:
         """The part of a vector (or of every row of a batch) that belongs to each factor."""
@@ -74,14 +80,20 @@ class Product(OutputSpace):
         return self._join("lmo", cost)
 
     def nearest_vertex(self, point: Array) -> Array:
-        return self._join("nearest_vertex", point)
+        if self._one_norm or not self.zero_one:
+            return self._join("nearest_vertex", point)
+        return nearest_zero_one(self.lmo, point, self.norm)
 
-    @cached_property
+    @derived
     def nearest_is_exact(self) -> bool:
-        # Distances add up over the factors for every p < ∞ if each factor minimises the same ℓp distance.
-        return all(factor.nearest_is_exact and factor.norm == self.norm for factor in self.factors) or (
-            self.zero_one and self.norm in (1.0, 2.0)
-        )
+        if self._one_norm:
+            return all(factor.nearest_is_exact for factor in self.factors)
+        return self.zero_one and not np.isinf(self.norm)
+
+    @derived
+    def _one_norm(self) -> bool:
+        """Whether all measure in the norm of the product: then the nearest parts make the nearest whole."""
+        return all(factor.norm == self.norm for factor in self.factors)
 
     def sample_vertex(self, point: Array, rng: np.random.Generator) -> Array:
         return self._join("sample_vertex", point, rng)
@@ -96,6 +108,10 @@ class Product(OutputSpace):
         parts = zip(self.factors, self.split(theta), strict=True)
         return sum(factor.log_partition(part) for factor, part in parts)
 
+    def centred(self, theta: Array) -> Array:
+        parts = zip(self.factors, self.split(theta), strict=True)
+        return np.concatenate([factor.centred(part) for factor, part in parts], axis=-1)
+
     def project(self, point: Array) -> Prediction:
         return self.predict_factors("project", point)
 
@@ -107,7 +123,10 @@ class Product(OutputSpace):
 
     def predict_factors(self, method: str, vector: Array) -> Prediction:
         """Ask every factor for a prediction and put the answers one after the other: gaps add up."""
-        parts = zip(self.factors, self.split(vector), strict=True)
+        factors: Sequence[OutputSpace] = self.factors
+        if self.accuracy is not None:
+            factors = [factor.accurate_to(self.accuracy / len(factors)) for factor in factors]
+        parts = zip(factors, self.split(vector), strict=True)
         answers = [getattr(factor, method)(part) for factor, part in parts]
         unfinished = [
             answer.status for answer in answers if answer.status not in (Status.EXACT, Status.OPTIMAL)
@@ -158,7 +177,7 @@ class Product(OutputSpace):
     def to_label(self, vertex: Array) -> Any:
         return tuple(f.to_label(part) for f, part in zip(self.factors, self.split(vertex), strict=True))
 
-    @cached_property
+    @derived
     def nu(self) -> float:
         """Two outputs differ in at least one factor."""
         return min(factor.nu_in(self.norm) for factor in self.factors)
@@ -172,17 +191,17 @@ class Product(OutputSpace):
     def gibbs_convexity(self, p: float) -> float:
         return _sum_convexity([factor.gibbs_convexity(p) for factor in self.factors], p)
 
-    @cached_property
+    @derived
     def _box(self) -> tuple[Array, Array]:
         low = np.array([factor.min_entry for factor in self.factors])
         high = np.array([factor.max_entry for factor in self.factors])
         return low, high
 
-    @cached_property
+    @derived
     def max_mass(self) -> float:
         return sum(factor.max_mass for factor in self.factors)
 
-    @cached_property
+    @derived
     def max_square(self) -> float:
         return sum(factor.max_square for factor in self.factors)
 
@@ -196,20 +215,13 @@ class Product(OutputSpace):
             for factor, start in zip(self.factors, starts, strict=True)
         ]
 
-    def accurate_to(self, gap: float) -> Self:
-        """Every factor gets its share of the gap."""
-        twin = super().accurate_to(gap)
-        twin.factors = tuple(factor.accurate_to(gap / len(self.factors)) for factor in self.factors)
-        return twin
-
     def at(self, context: Any) -> OutputSpace:
         if context is None:
             return self
         if not isinstance(context, Sequence) or len(context) != len(self.factors):
             raise InvalidInputError(f"The context of {self!r} is one context per factor, got {context!r}.")
         factors = [factor.at(part) for factor, part in zip(self.factors, context, strict=True)]
-        own_psi = None if isinstance(self.psi, SumOfFactors) else self.psi
-        return Product(factors, psi=own_psi, norm=self.norm)
+        return Product(factors, psi=self.psi, norm=self.norm).accurate_to(self.accuracy)
 
     @classmethod
     def examples(cls) -> Sequence[OutputSpace]:
@@ -281,6 +293,12 @@ class SumLoss(AffineLoss):
             np.linalg.norm(gammas, ord=np.inf if p == 1 else (1.0 if np.isinf(p) else p / (p - 1.0)))
         )
 
+    def holds_by_form(self, space: OutputSpace) -> bool:
+        factors = space.factors if isinstance(space, Product) else ()
+        return len(factors) == len(self.parts) and min(
+            part.holds_by_form(factor) for part, factor in zip(self.parts, factors, strict=True)
+        )
+
     def on_block(self, space: OutputSpace, block: Block) -> AffineLoss | None:
         # By its place: the space of a block may be a twin of the factor.
         position = int(np.searchsorted(self.space._ends, block.coordinates[0, 0], side="right"))
@@ -291,7 +309,7 @@ class SumLoss(AffineLoss):
 def _sum_convexity(lams: Sequence[float], p: float) -> float:
     """λ of a sum over factors in ℓp: Σ λᵢ‖vᵢ‖² ≥ λ‖v‖²."""
     # The least λᵢ for p ≥ 2; otherwise, by Cauchy–Schwarz, their harmonic sum.
-    return float(min(lams) if p >= 2 else 1.0 / np.sum(1.0 / np.asarray(lams)))
+    return float(min(lams) if p >= 2 or np.isinf(lams).all() else 1.0 / np.sum(1.0 / np.asarray(lams)))
 
 
 def _product(space: OutputSpace) -> Product:

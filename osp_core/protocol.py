@@ -19,6 +19,7 @@ from osp_core.models import LinearModel, Model
 from osp_core.rounds import Assessment, Instance, Play, Round
 from osp_core.spaces import OutputSpace
 from osp_core.targets import AffineLoss, RoundLoss
+from osp_core.targets.premises import reveal
 from osp_core.trace import FIELDS
 from osp_core.turns import in_turn
 
@@ -149,7 +150,8 @@ class OnlinePredictor:
         """Play a random output for x; its feedback goes to `learn`, now or later."""
         instance = self._instance(context)
         read, theta = self._scores(x, instance.space)
-        return self._commit_play(instance, read, theta, self._law(instance, theta))
+        law = self._law(instance, theta)
+        return self._commit_play(instance, read, theta, law, law.sample(self.rng))
 
     @in_turn
     def learn_many(self, X: Any, Y: Sequence[Any]) -> Array:
@@ -185,7 +187,7 @@ class OnlinePredictor:
             if record is not None:
                 self._waiting.clear()
                 return record
-        truth, round_loss = self.target.reveal(play.instance.space, y)
+        truth, round_loss = reveal(self.target, play.instance.space, y)
         seen = self._assess(play.instance, play.x, play.theta, play.law, truth, round_loss)
         return self._commit_learning(play, truth, seen, round_loss(play.vertex))
 
@@ -205,12 +207,19 @@ class OnlinePredictor:
 
     def _step(self, x: Any, y: Any, context: Any) -> Round:
         instance = self._instance(context)
-        truth, round_loss = self.target.reveal(instance.space, y)
+        truth, round_loss = reveal(self.target, instance.space, y)
         read, theta = self._scores(x, instance.space)
         law = self._law(instance, theta)
         seen = self._assess(instance, read, theta, law, truth, round_loss)  # raises before anything changes
-        play = self._commit_play(instance, read, theta, law)
-        return self._commit_learning(play, truth, seen, round_loss(play.vertex))
+        generator = self.rng.bit_generator.state
+        vertex = law.sample(self.rng)
+        try:
+            target_loss = round_loss(vertex)
+        except GuaranteeError:
+            self.rng.bit_generator.state = generator
+            raise
+        play = self._commit_play(instance, read, theta, law, vertex)
+        return self._commit_learning(play, truth, seen, target_loss)
 
     @in_turn
     def state(self) -> dict[str, Any]:
@@ -336,8 +345,7 @@ class OnlinePredictor:
             space = space.accurate_to(self.inexactness / (t * (t + 1)) / self.loss.scale)
         return instance.decoder.law(space.predict(theta))
 
-    def _commit_play(self, instance: Instance, read: Any, theta: Array, law: Law) -> Play:
-        vertex = law.sample(self.rng)
+    def _commit_play(self, instance: Instance, read: Any, theta: Array, law: Law, vertex: Array) -> Play:
         self._delay = max(self._delay, len(self._waiting))
         self._plays += 1
         self._waiting.add(self._plays)

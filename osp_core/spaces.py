@@ -11,7 +11,6 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from osp_core.arguments import check_arguments, checks_its_input
 from osp_core.combinations import ConvexCombination
+from osp_core.constants import Constants, derived, forget_cached_properties
 from osp_core.errors import (
     Array,
     InvalidInputError,
@@ -29,6 +29,7 @@ from osp_core.errors import (
     as_rows,
     as_vector,
 )
+from osp_core.offsets import FAR, without_offset
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import Regularizer, SquaredNorm
 from osp_core.targets import AffineLoss, hamming
@@ -36,7 +37,15 @@ from osp_core.targets import AffineLoss, hamming
 if TYPE_CHECKING:
     from osp_core.fused.parts import SpaceParts
 
-__all__ = ["Block", "OutputSpace", "ZeroOneSpace", "checks_its_input", "norm_ratio"]
+__all__ = [
+    "Block",
+    "OutputSpace",
+    "ZeroOneSpace",
+    "checks_its_input",
+    "derived",
+    "nearest_zero_one",
+    "norm_ratio",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +76,8 @@ class OutputSpace(ABC):
     """Whether all vertices have the same Euclidean norm."""
     made_with: tuple[str, dict[str, Any]] | None = None
     """The name and parameters given to `make_space`, where the space was made so."""
-    _projection_gap: float | None = None
+    accuracy: float | None = None
+    """The gap of Ψ − ⟨θ, ·⟩ at which iterative predictions may stop; None for machine precision."""
 
     def __init__(self, *, psi: Regularizer | None = None, norm: float | None = None) -> None:
         if psi is not None:
@@ -86,24 +96,55 @@ class OutputSpace(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(dim={self.dim})"
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("psi", "norm") and "_constants" in self.__dict__:
+            raise InvalidInputError(
+                f"{name} of {self!r} cannot change once its constants are known. Use space.with_psi(…), or "
+                "make the space anew."
+            )
+        object.__setattr__(self, name, value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Copies derive their own constants: with_psi changes what they are derived from.
+        return {name: value for name, value in self.__dict__.items() if name != "_constants"}
+
+    @property
+    def constants(self) -> Constants:
+        """What was derived so far from the outputs, Ψ and the norm: see `derived`."""
+        kept: Constants | None = self.__dict__.get("_constants")
+        if kept is None:
+            kept = self.__dict__["_constants"] = Constants(self.psi, self.norm)
+        return kept
+
     def with_psi(self, psi: Regularizer) -> Self:
-        """The same outputs with another regularizer."""
+        """The same outputs with another regularizer: the numbers are those of a space made with it."""
         twin = copy.copy(self)
-        for derived in ("lam", "lam2"):
-            twin.__dict__.pop(derived, None)
+        forget_cached_properties(twin)
         OutputSpace.__init__(twin, psi=psi)
         if self.made_with is not None:
             twin.made_with = (self.made_with[0], {**self.made_with[1], "psi": psi})
         return twin
 
-    def accurate_to(self, gap: float) -> Self:
+    def accurate_to(self, gap: float | None) -> Self:
         """The same space whose iterative predictions may stop at this gap of Ψ − ⟨θ, ·⟩.
 
-        An inexact prediction costs at most its gap in every guarantee, and fewer oracle calls.
+        An inexact prediction costs at most its gap in every guarantee, and fewer oracle calls. None asks for
+        machine precision again.
         """
+        accuracy = None if gap is None else as_positive(gap, "gap")
+        if accuracy == self.accuracy:
+            return self
         twin = copy.copy(self)
-        twin._projection_gap = as_positive(gap, "gap") / self.psi.scale
+        twin.__dict__["_constants"] = self.constants  # none of them depends on the accuracy
+        twin.accuracy = accuracy
         return twin
+
+    @property
+    def projection_tol(self) -> float | None:
+        """`accuracy` as the engine takes it for ½‖y − θ/scale‖²: relative to 1 + ½‖y‖²."""
+        if self.accuracy is None:
+            return None
+        return self.accuracy / self.psi.scale / (1.0 + 0.5 * self.max_square)
 
     # --- oracles -------------------------------------------------------------------------------------
 
@@ -121,7 +162,7 @@ class OutputSpace(ABC):
             candidates = np.vstack([self.lmo(-point), self.lmo(self.lmo(-point) - point)])
         return np.array(candidates[np.argmin(self.distance(candidates, point))])
 
-    @cached_property
+    @derived
     def nearest_is_exact(self) -> bool:
         """Whether `nearest_vertex` is never beaten; if not, the decoder certifies what it can."""
         if type(self).nearest_vertex is not OutputSpace.nearest_vertex or (
@@ -144,13 +185,23 @@ class OutputSpace(ABC):
         """Return ŷ(θ) = argmax ⟨θ, y⟩ − Ψ(y) over conv(Y), [SBTO24, Prop. 3]."""
         return self.psi.predict(self, theta)
 
+    def centred(self, theta: Array) -> Array:
+        """Return scores with the same predictions and losses, near 0 where an offset is large.
+
+        A space whose outputs all have the same mass does not care what is added to all scores, but digits
+        are lost beside a large offset. `theta` is a vector or a batch of rows; regularizers call this first.
+        """
+        # A large offset shows in every score, so one of them is looked at before all of them are.
+        first = abs(theta.item(0)) if theta.ndim == 1 else np.abs(theta[:, 0]).max(initial=0.0)
+        if first <= FAR * self.psi.scale:
+            return theta
+        return without_offset(theta) if self.constant_mass else theta
+
     def project(self, point: Array) -> Prediction:
         """Return the Euclidean projection of `point` on conv(Y); the gap is that of ½‖y − point‖²."""
         from osp_core.frank_wolfe import Quadratic, minimize
 
-        # The engine stops at gap ≤ tol·(1 + ½‖y‖²).
-        tol = None if self._projection_gap is None else self._projection_gap / (1.0 + 0.5 * self.max_square)
-        result = minimize(self.lmo, Quadratic(point), tol=tol)
+        result = minimize(self.lmo, Quadratic(point), tol=self.projection_tol)
         return Prediction(result.point, result.combination, result.gap, result.status, result.lmo_calls)
 
     def kl_project(self, log_weights: Array) -> Prediction:
@@ -256,7 +307,7 @@ class OutputSpace(ABC):
 
     # --- constants -----------------------------------------------------------------------------------
 
-    @cached_property
+    @derived
     def nu(self) -> float:
         """ν: the least distance between two outputs, [SBTO24, Assumption 1 (I)]. Too small is safe."""
         try:
@@ -273,17 +324,17 @@ class OutputSpace(ABC):
         """A lower bound of the distance between two outputs in the ℓp norm."""
         return self.nu / norm_ratio(self.norm, p, self.dim)
 
-    @cached_property
+    @derived
     def kappa(self) -> float:
         """κ with ‖y‖₂ ≤ κ‖y‖ in the norm of the space."""
         return norm_ratio(2.0, self.norm, self.dim)
 
-    @cached_property
+    @derived
     def lam(self) -> float:
         """λ of Ψ with respect to `norm`."""
         return self.psi.strong_convexity(self, self.norm)
 
-    @cached_property
+    @derived
     def lam2(self) -> float:
         """λ of Ψ with respect to ℓ2."""
         return self.psi.strong_convexity(self, 2.0)
@@ -293,7 +344,7 @@ class OutputSpace(ABC):
         diameter = self.diameter_in(p)
         return 4.0 / diameter**2 if diameter > 0 else np.inf
 
-    @cached_property
+    @derived
     def _box(self) -> tuple[Array, Array]:
         """The least and greatest value of every coordinate: two oracle calls each."""
         axes = np.eye(self.dim)
@@ -306,46 +357,46 @@ class OutputSpace(ABC):
         low, high = self._box
         return float(np.linalg.norm(high - low, ord=p))
 
-    @cached_property
+    @derived
     def diameter(self) -> float:
         """The diameter of Y in `norm`, never too small."""
         return self.diameter_in(self.norm)
 
-    @cached_property
+    @derived
     def diameter2(self) -> float:
         """The diameter of Y in ℓ2, never too small."""
         return self.diameter_in(2.0)
 
-    @cached_property
+    @derived
     def min_entry(self) -> float:
         """The least entry of any output."""
         return float(self._box[0].min())
 
-    @cached_property
+    @derived
     def max_entry(self) -> float:
         """The greatest entry of any output."""
         return float(self._box[1].max())
 
-    @cached_property
+    @derived
     def min_mass(self) -> float:
         """The least sum of the entries of an output."""
         return float(self.lmo(np.ones(self.dim)).sum())
 
-    @cached_property
+    @derived
     def max_mass(self) -> float:
         """The greatest ‖y‖₁ of an output."""
         if self.min_entry >= 0:
             return float(self.lmo(-np.ones(self.dim)).sum())
         return float(np.maximum(np.abs(self._box[0]), np.abs(self._box[1])).sum())
 
-    @cached_property
+    @derived
     def max_square(self) -> float:
         """The greatest ‖y‖₂² of an output."""
         if self.equal_norm:
             return float(np.square(self.lmo(np.zeros(self.dim))).sum())
         return float(np.square(np.maximum(np.abs(self._box[0]), np.abs(self._box[1]))).sum())
 
-    @cached_property
+    @derived
     def constant_mass(self) -> bool:
         """Whether all outputs have the same sum of entries."""
         most = float(self.lmo(-np.ones(self.dim)).sum())
@@ -355,7 +406,7 @@ class OutputSpace(ABC):
         """Return the orthogonal projection of `direction` on span(Y − Y)."""
         return np.asarray(self._span.project(direction))
 
-    @cached_property
+    @derived
     def _span(self) -> Any:
         from osp_core.span import discover_span
 
@@ -455,16 +506,9 @@ class ZeroOneSpace(OutputSpace):
     max_entry = 1.0
 
     def nearest_vertex(self, point: Array) -> Array:
-        p = self.norm
-        if p in (1.0, 2.0):
-            return self.lmo(1.0 - 2.0 * point)
-        if np.isinf(p):
-            # A bottleneck problem: no linear cost. The ℓ2 answer is a candidate.
-            return self.lmo(1.0 - 2.0 * point)
-        inside = np.clip(point, 0.0, 1.0)
-        return self.lmo((1.0 - inside) ** p - inside**p)
+        return nearest_zero_one(self.lmo, point, self.norm)
 
-    @cached_property
+    @derived
     def nearest_is_exact(self) -> bool:
         return not np.isinf(self.norm)
 
@@ -486,19 +530,19 @@ class ZeroOneSpace(OutputSpace):
         cube = np.array(list(itertools.product([0.0, 1.0], repeat=self.dim)))
         return np.array([y for y in cube if self.is_vertex(y)])
 
-    @cached_property
+    @derived
     def nu1(self) -> float:
         """The least number of entries in which two outputs differ: 1, or 2 when all have the same mass."""
         return 2.0 if self.constant_mass else 1.0
 
-    @cached_property
+    @derived
     def diameter1(self) -> float:
         """The greatest number of entries in which two outputs differ, never too small."""
         if self.constant_mass:
             return 2.0 * min(self.max_mass, self.dim - self.max_mass)
         return min(float(self.dim), 2.0 * self.max_mass)
 
-    @cached_property
+    @derived
     def nu(self) -> float:
         """ν₁^(1/p): differing entries of 0/1 vectors differ by 1."""
         return float(self.nu1 ** (1.0 / self.norm))
@@ -506,12 +550,21 @@ class ZeroOneSpace(OutputSpace):
     def diameter_in(self, p: float) -> float:
         return float(self.diameter1 ** (1.0 / p))
 
-    @cached_property
+    @derived
     def max_square(self) -> float:
         return self.max_mass
 
     def target_loss(self) -> AffineLoss:
         return hamming
+
+
+def nearest_zero_one(lmo: Callable[[Array], Array], point: Array, p: float) -> Array:
+    """Return the 0/1 output nearest to a point of the hull in ℓp, by one oracle call, [SBTO24, Prop. 5]."""
+    if p in (1.0, 2.0) or np.isinf(p):
+        # ℓ∞ is a bottleneck problem: no linear cost. The ℓ2 answer is a candidate.
+        return lmo(1.0 - 2.0 * point)
+    inside = np.clip(point, 0.0, 1.0)
+    return lmo((1.0 - inside) ** p - inside**p)
 
 
 def norm_ratio(p: float, q: float, dim: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from osp_core.errors import (
     is_hashable,
 )
 from osp_core.regularizers import Regularizer
-from osp_core.spaces import OutputSpace, ZeroOneSpace
+from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
 from osp_core.targets import AffineLoss, hamming
 
 
@@ -106,7 +106,7 @@ class Vertices(OutputSpace):
         norms = (np.linalg.norm(self._vertices - vertex, ord=p, axis=1).max() for vertex in self._vertices)
         return float(max(norms))
 
-    @cached_property
+    @derived
     def _box(self) -> tuple[Array, Array]:
         return self._vertices.min(axis=0), self._vertices.max(axis=0)
 

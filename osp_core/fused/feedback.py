@@ -10,9 +10,9 @@ import numpy as np
 from osp_core.errors import LARGEST, Array
 from osp_core.spaces import OutputSpace
 from osp_core.targets import AffineLoss, DecisionRegret, RoundLoss
+from osp_core.targets.premises import reveal
 
 MEMORY = 2**22  # numbers that are kept of labels seen before
-SLACK = 1e-12  # values below 0 by this share of the numbers they were added up from are rounding
 NAMES = frozenset({int, str, bool, float, bytes, np.str_, np.bool_, np.float64, np.float32})
 NAMES |= {np.dtype(code).type for code in "bBhHiIlLqQ"}
 FLOAT64 = np.dtype(np.float64)
@@ -55,8 +55,8 @@ class Feedback:
         return told
 
     def _reveal(self, y: Any) -> Told | None:
-        truth, loss = self.target.reveal(self.space, y)
-        if not is_sound(self.space, truth, loss):
+        truth, loss = reveal(self.target, self.space, y)
+        if not is_readable(self.space, truth, loss):
             return None
         row, d = np.concatenate([truth, loss.cost, [loss.constant]])[np.newaxis], self.space.dim
         return Told(row, row[0, :d], row[0, d : 2 * d], float(loss.constant))
@@ -105,24 +105,18 @@ def label_key(y: Any) -> Hashable | None:
     return None
 
 
-def is_sound(space: OutputSpace, truth: Any, loss: RoundLoss) -> bool:
-    """Whether L(·; y) is 0 at y and nowhere negative [SBTO24, Assumption 1], and made of usable numbers.
+def is_readable(space: OutputSpace, truth: Any, loss: RoundLoss) -> bool:
+    """Whether compiled code can read what was revealed: finite numbers, as many as there are coordinates.
 
-    Looked at here, once for every label, so that compiled rounds need not: what they compute from it is at
-    least 0 up to rounding. What fails is left to the general code, which has the words for it.
+    `reveal` has seen that L(·; y) is 0 at y and nowhere negative, so that what compiled rounds compute from
+    it is at least 0 up to rounding.
     """
-    cost, constant = loss.cost, loss.constant
-    for vector in (truth, cost):
+    for vector in (truth, loss.cost):
         if not isinstance(vector, np.ndarray) or vector.shape != (space.dim,) or vector.dtype != FLOAT64:
             return False
         if not np.abs(vector).max() <= LARGEST:  # NaN, too
             return False
-    if not abs(constant) <= LARGEST:
-        return False
-    cheapest = space.lmo(cost)
-    at_truth, least = (float(cost @ y) + constant for y in (truth, cheapest))
-    sizes = [float(np.abs(cost) @ np.abs(y)) + abs(constant) for y in (truth, cheapest)]
-    return abs(at_truth) <= SLACK * sizes[0] and least >= -SLACK * sizes[1]
+    return abs(loss.constant) <= LARGEST
 
 
 def as_row(x: Any) -> Rows:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from osp_core.decoding import Decoder, RandomizedDecoder, default_decoder
+from osp_core.decoding import BlockwiseDecoder, Decoder, RandomizedDecoder, default_decoder
 from osp_core.errors import LARGEST, GuaranteeError, InvalidInputError, MissingConstantError, as_positive
 from osp_core.guarantees.gap import Constants, SurrogateGap
 from osp_core.losses import FenchelYoungLoss
 from osp_core.spaces import OutputSpace
 from osp_core.targets import AffineLoss
+from osp_core.targets.premises import examine, examine_parts
 
 
 def surrogate_gap(
@@ -37,6 +38,7 @@ def surrogate_gap(
         "paper" uses Lemma 4 with Algorithm 1 and κ²/λ in the norm of the space, as printed; "sharp" lets b
         use ℓ2 and a the best proven ratio.
     """
+    _check_parts(space, target, loss, decoder)
     if constants not in ("sharp", "paper"):
         raise InvalidInputError(f"constants must be 'sharp' or 'paper', got {constants!r}.")
     bound = as_positive(feature_bound, "feature_bound")
@@ -45,26 +47,36 @@ def surrogate_gap(
             f"feature_bound must be between {1.0 / LARGEST:g} and {LARGEST:g}, because its square sets the "
             f"step; got {bound:g}. Scale the inputs."
         )
-    reason, ratio = "", None
+    reason, ratio, examined = "", None, None
     try:
         target = target if target is not None else space.target_loss()
-        if decoder is None:
-            decoder = RandomizedDecoder(space) if constants == "paper" else default_decoder(space, target)
-        ratio = _lemma_4(space, target) if constants == "paper" else decoder.ratio(target)
-    except (MissingConstantError, GuaranteeError) as error:
+    except MissingConstantError as error:
         reason = str(error)
+    if target is not None:
+        examined = examine(target, space)  # what is no loss on this space is refused: nothing follows from it
+    if decoder is None:
+        decoder = RandomizedDecoder(space) if constants == "paper" else default_decoder(space, target)
+    if target is not None:
+        if isinstance(decoder, BlockwiseDecoder):
+            examine_parts(target, space, decoder.blocks)
+        try:
+            ratio = _lemma_4(space, target) if constants == "paper" else decoder.ratio(target)
+        except (MissingConstantError, GuaranteeError) as error:
+            reason = str(error)
     scale = _loss_scale(space, ratio, loss)
     gradient_ratio = 2.0 * space.kappa**2 / space.lam if constants == "paper" else space.gradient_ratio()
     return SurrogateGap(
         a=None if ratio is None else 1.0 - ratio / scale,
-        b=bound**2 * scale * gradient_ratio,
+        # Where there is one output only every gradient is 0: any b holds, and a positive one gives a step.
+        b=bound**2 * scale * (gradient_ratio or 1.0),
         loss=loss if loss is not None else FenchelYoungLoss(space, scale),
         target=target,
-        decoder=decoder if decoder is not None else RandomizedDecoder(space),
+        decoder=decoder,
         feature_bound=bound,
         constants=constants,
         ratio=ratio,
         reason=reason,
+        examined=examined,
     )
 
 
@@ -72,10 +84,32 @@ def scale_for_gap(space: OutputSpace, target: AffineLoss | None = None, a: float
     """Return the loss scale s that gives the surrogate gap `a`: 1 − r/s = a with r the decoding ratio."""
     if not 0 < a < 1:
         raise InvalidInputError(f"a must be between 0 and 1, got {a}.")
-    ratio = surrogate_gap(space, target, loss=FenchelYoungLoss(space)).ratio
-    if ratio is None:
-        raise GuaranteeError(f"The scale for a = {a} is not known: {surrogate_gap(space, target).reason}")
-    return ratio / (1.0 - a)
+    gap = surrogate_gap(space, target)
+    if gap.ratio is None:
+        raise GuaranteeError(f"The scale for a = {a} is not known: {gap.reason}")
+    # Where nothing can be lost every scale gives a = 1; a loss needs a positive one.
+    return gap.ratio / (1.0 - a) or gap.loss.scale
+
+
+def _check_parts(
+    space: OutputSpace, target: AffineLoss | None, loss: FenchelYoungLoss | None, decoder: Decoder | None
+) -> None:
+    """Refuse what is of another kind, or of another space: its constants would not be those of the run."""
+    kinds = (
+        ("space", space, OutputSpace),
+        ("target", target, AffineLoss),
+        ("loss", loss, FenchelYoungLoss),
+        ("decoder", decoder, Decoder),
+    )
+    for name, part, kind in kinds:
+        if not isinstance(part, kind) and (part is not None or kind is OutputSpace):
+            raise InvalidInputError(f"{name} must be of the kind {kind.__name__}, got {part!r}.")
+    for name, own in (("loss", loss), ("decoder", decoder)):
+        if own is not None and own.space is not space:
+            raise InvalidInputError(
+                f"The {name} belongs to another space, {own.space!r} with {own.space.psi!r}; make it with "
+                f"the space of the guarantee, {space!r} with {space.psi!r}."
+            )
 
 
 def _lemma_4(space: OutputSpace, target: AffineLoss) -> float:

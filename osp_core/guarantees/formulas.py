@@ -21,8 +21,18 @@ def deviation_rate(factor: float) -> float:
     """
     if not 1.0 < factor < math.inf:
         raise InvalidInputError(f"The factor on ΣE L must be above 1 and finite, got {factor}.")
-    # Newton on a convex function from the right of its root: (e^τ − 1)/τ ≥ e^{τ/2} bounds τ by 2·ln(factor).
-    tau = 2.0 * math.log(factor)
+    return rate_of_excess(factor - 1.0)
+
+
+def rate_of_excess(excess: float) -> float:
+    """Return τ > 0 with (e^τ − 1)/τ = 1 + excess, and rather too small a τ than too large: that is safe."""
+    if excess < 1e-5:
+        # The left side is 1 + τ/2 + τ²/6 + …; its inverse alternates, so two terms are below it.
+        return 2.0 * excess * (1.0 - 2.0 / 3.0 * excess)
+    factor, logarithm = 1.0 + excess, math.log1p(excess)
+    # Newton on a convex function from the right of its root: (e^τ − 1)/τ is at least e^{τ/2}, and at least
+    # the factor at ln(factor) + 2·ln(1 + ln(factor)), which does not overflow.
+    tau = min(2.0 * logarithm, logarithm + 2.0 * math.log1p(logarithm))
     for _ in range(100):
         step = (math.expm1(tau) - factor * tau) / (math.exp(tau) - factor)
         tau -= step
@@ -71,6 +81,11 @@ def parameter_free_supremum(
     last = 1.0
     while float(_regret(norm_U, np.array([2 * last]), wealth)[0]) > slope * last:
         last *= 2.0
+        if last > 1e280:  # the squares of all that is admitted stay below
+            raise InvalidInputError(
+                f"The bound of ParameterFree overflows for ‖U‖ = {norm_U:g} and the Lipschitz constant "
+                f"{lipschitz:g}. Scale the inputs."
+            )
     grid = np.concatenate([[0.0], np.geomspace(1e-9 * last, last, 20_000)])
     cells = _regret(norm_U, grid[1:], wealth) - slope * grid[:-1]
     # Beyond the grid the regret, which grows slower than V, stays below the slope.

@@ -10,18 +10,21 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
-
 from osp_core.decoding import Decoder
-from osp_core.errors import GuaranteeError, InvalidInputError, as_count, as_positive
-from osp_core.guarantees.bound import Bound
-from osp_core.guarantees.formulas import deviation_rate, parameter_free_supremum
+from osp_core.errors import GuaranteeError, InvalidInputError, as_count, as_nonnegative, as_positive
+from osp_core.guarantees.bound import Bound, per_round
+from osp_core.guarantees.formulas import parameter_free_supremum, rate_of_excess
+from osp_core.guarantees.inputs import as_length, as_norm, as_probability
 from osp_core.losses import FenchelYoungLoss
 from osp_core.spaces import OutputSpace
 from osp_core.targets import AffineLoss
+from osp_core.targets.premises import Premises
 
 Constants = Literal["sharp", "paper"]
 Form = Literal["printed", "corrected", "anytime"]
+
+LEAST_RESERVE = 1e-9
+"""The share of a gap that must be left for deviations: below, their price is rounding, and enormous."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +41,8 @@ class SurrogateGap:
         r with E L ≤ r·S for the unscaled loss.
     reason : str
         Why `a` is unknown, when it is.
+    examined : Premises or None
+        How it is known that the target is a loss on the space.
     """
 
     a: float | None
@@ -49,6 +54,7 @@ class SurrogateGap:
     constants: Constants
     ratio: float | None
     reason: str = ""
+    examined: Premises | None = None
 
     @property
     def space(self) -> OutputSpace:
@@ -58,6 +64,12 @@ class SurrogateGap:
     def certified(self) -> bool:
         """Whether a > 0: the premise of every bound."""
         return self.a is not None and self.a > 0
+
+    @property
+    def complement(self) -> float:
+        """1 − a, without the cancellation that a large scale of the loss brings."""
+        a, share = self.require_gap(), (self.ratio or 0.0) / self.loss.scale
+        return share if 1.0 - share == a else 1.0 - a  # where a reserve has lowered a
 
     @property
     def step_size(self) -> float:
@@ -82,18 +94,21 @@ class SurrogateGap:
         delay : int
             Feedback may come this many rounds late: b becomes (1 + 2·delay)·b.
         """
-        a, b = self.require_gap(), (1 + 2 * delay) * self.b
-        eta = step_size if step_size is not None else 2.0 * min(0.5, a) / b
+        a, b = self.require_gap(), self._slowed(delay)
+        eta = 2.0 * min(0.5, a) / b if step_size is None else as_positive(step_size, "step_size")
         m = eta * b / 2.0  # min(1/2, a) for the step of the theorem
-        if not 0 < m <= a * (1 + 1e-12) or m >= 1:
-            raise GuaranteeError(
-                f"The step size {eta:.6g} is too long for a bound: with delays up to {delay} it must be at "
-                f"most 2a/b = {2 * a / b:.6g}. Use OGD(step_size={2 * min(0.5, a) / b:.6g})."
-            )
-        coefficient = (1.0 - a) * b / (4.0 * (1.0 - m) * m)
+        coefficient = factor = 0.0
+        if self.complement > 0:  # otherwise nothing is ever lost, whatever the step
+            if m > a * (1 + 1e-12):
+                raise GuaranteeError(
+                    f"The step size {eta:.6g} is too long for a bound: with delays up to {delay} it must be "
+                    f"at most 2a/b = {2 * a / b:.6g}. Use OGD(step_size={2 * min(0.5, a) / b:.6g})."
+                )
+            rest = self.complement + max(0.0, a - m)  # 1 − m
+            coefficient, factor = self.complement * b / (4.0 * rest * m), self.complement / rest
         late = f", feedback at most {delay} rounds late" if delay else ""
         premises = (*self.premises, f"OGD with step {eta:.6g} from W₁ = 0{late}")
-        return Bound(coefficient * _norm(norm_U) ** 2, premises, eta, coefficient, (1.0 - a) / (1.0 - m))
+        return Bound(coefficient * as_norm(norm_U) ** 2, premises, eta, coefficient, factor)
 
     def high_probability_bound(
         self,
@@ -122,12 +137,17 @@ class SurrogateGap:
         delay : int
             As in `expected_bound`; only for the "anytime" form.
         """
-        a, delta = self.require_gap(), _probability(delta)
+        a, delta, b = self.require_gap(), as_probability(delta), self._slowed(delay)
         form = form or ("printed" if self.constants == "paper" else "anytime")
         if form == "anytime":
-            eta = step_size if step_size is not None else a / ((1 + 2 * delay) * self.b)
-            m = eta * (1 + 2 * delay) * self.b / 2.0
-            reserved = self.with_reserve(delta, keep=max(m, a / 2.0))
+            eta = a / b if step_size is None else as_positive(step_size, "step_size")
+            if self.complement > 0 and eta * b / 2.0 > a * (1 - LEAST_RESERVE):
+                raise GuaranteeError(
+                    f"The step size {eta:.6g} leaves nothing of the gap a = {a:.6g} for deviations from the "
+                    f"expectation. A bound with high probability needs a shorter one, below 2a/b = "
+                    f"{2 * a / b:.6g} with delays up to {delay}: OGD(step_size={a / b:.6g})."
+                )
+            reserved = self.with_reserve(delta, keep=max(eta * b / 2.0, a / 2.0))
             return reserved.add_to(reserved.gap.expected_bound(norm_U, step_size=eta, delay=delay))
         if form not in ("printed", "corrected"):
             raise InvalidInputError(f"form must be 'printed', 'corrected' or 'anytime', got {form!r}.")
@@ -137,28 +157,29 @@ class SurrogateGap:
                 "form='anytime'."
             )
         lost = 1.0 if form == "printed" else 1.0 - a / 2.0
-        coefficient = (1.0 - a) * self.b / (a * lost)
-        deviation = self.largest_loss * math.log(1.0 / delta) / a
+        coefficient = self.complement * self.b / (a * lost)
+        deviation = -self.largest_loss * math.log(delta) / a
         premises = (
             *self.premises,
             f"OGD with step {a / self.b:.6g} from W₁ = 0",
             "labels that do not depend on the plays",
             f"failure probability {delta:g}" + (" (as printed; see the errata)" if form == "printed" else ""),
         )
-        return Bound(coefficient * _norm(norm_U) ** 2 + deviation, premises, a / self.b, coefficient)
+        return Bound(coefficient * as_norm(norm_U) ** 2 + deviation, premises, a / self.b, coefficient)
 
     def with_reserve(self, delta: float, *, keep: float | None = None) -> Reserve:
         """Split the gap: `keep` (a/2 by default) stays for the regret, the rest pays for deviations of ΣL."""
-        a = self.require_gap()
+        a, spread = self.require_gap(), -math.log(as_probability(delta))
         kept = a / 2.0 if keep is None else keep
-        if not 0 < kept < a:
+        if self.complement == 0:  # E L = 0: no loss has anything to deviate by
+            return Reserve(self, 0.0, delta)
+        if not 0 < kept <= a * (1 - LEAST_RESERVE):
             raise GuaranteeError(
-                f"The step leaves nothing of the gap a = {a:.6g} for deviations from the expectation. A "
-                f"bound with high probability needs a shorter one: OGD(step_size={a / self.b:.6g})."
+                f"Keeping {kept:.6g} of the gap a = {a:.6g} leaves nothing for deviations from the "
+                f"expectation; keep less, such as {a / 2:.6g}, which a shorter step needs."
             )
-        tau = deviation_rate((1.0 - kept) / (1.0 - a))
-        cost = self.largest_loss / tau * math.log(1.0 / _probability(delta))
-        return Reserve(replace(self, a=kept), cost, delta)
+        tau = rate_of_excess((a - kept) / self.complement)
+        return Reserve(replace(self, a=kept), self.largest_loss / tau * spread, delta)
 
     def online_to_batch_bound(self, norm_U: float, T: int, *, step_size: float | None = None) -> Bound:
         """Bound E L(ψ(W̄x); y) − E S(Ux; y) for W̄ = (W₁ + … + W_T)/T and i.i.d. data, [SBTO24, Thm 11]."""
@@ -172,10 +193,10 @@ class SurrogateGap:
         x = ΣS(W) ≤ ΣS(U) + √(2bB²x), the surrogate regret is at most the largest of
         min((1 − a)x, −ax + √(2bB²x)) over x, which is the coefficient of Thm 7 with 2B² for ‖U‖².
         """
-        a, diameter = self.require_gap(), as_positive(B, "B")
-        printed = 2.0 * (1.0 - a) * self.b / a
+        a, diameter = self.require_gap(), as_length(B, "B")
+        printed = 2.0 * self.complement * self.b / a
         m = min(0.5, a)
-        sharp = 2.0 * (1.0 - a) * self.b / (4.0 * (1.0 - m) * m)
+        sharp = 2.0 * self.complement * self.b / (4.0 * (1.0 - m) * m)
         coefficient = printed if self.constants == "paper" else sharp
         premises = (*self.premises, f"AdaptiveOGD on a domain of diameter {diameter:.6g} that contains U")
         return Bound(coefficient * diameter**2, premises)
@@ -184,12 +205,12 @@ class SurrogateGap:
         self, norm_U: float, *, lipschitz: float | None = None, wealth: float = 1.0
     ) -> Bound:
         """Bound ΣE L − ΣS(U) for `ParameterFree`, [SBTO24, App. D.2], with explicit constants."""
-        a, lip = (
-            self.require_gap(),
-            self.lipschitz if lipschitz is None else as_positive(lipschitz, "lipschitz"),
-        )
-        value = parameter_free_supremum(a, self.b, _norm(norm_U), lip, as_positive(wealth, "wealth"))
-        premises = (*self.premises, f"ParameterFree with wealth {wealth:g} and every ‖∇S_t‖ ≤ {lip:.6g}")
+        a, norm, bet = self.require_gap(), as_norm(norm_U), as_length(wealth, "wealth")
+        lip = self.lipschitz if lipschitz is None else as_length(lipschitz, "lipschitz")
+        value = 0.0  # what holds without any loss, or without any gradient
+        if self.complement > 0 and lip > 0:
+            value = parameter_free_supremum(a, self.b, norm, lip, bet)
+        premises = (*self.premises, f"ParameterFree with wealth {bet:g} and every ‖∇S_t‖ ≤ {lip:.6g}")
         return Bound(value, premises)
 
     def nonstationary_bound(
@@ -199,10 +220,9 @@ class SurrogateGap:
 
         (D/η)(D/2 + P) with η the last step, which is at least 2a/b.
         """
-        a, D = self.require_gap(), as_positive(diameter, "diameter")
+        a, D = self.require_gap(), as_length(diameter, "diameter")
         eta = 2.0 * a / self.b if step_size is None else as_positive(step_size, "step_size")
-        if not (path_length >= 0 and np.isfinite(path_length)):
-            raise InvalidInputError(f"path_length must be a non-negative number, got {path_length!r}.")
+        path_length = as_nonnegative(path_length, "path_length")
         premises = (
             *self.premises,
             f"PolyakOGD on a domain of diameter {D:.6g} that contains every U_t, last step {eta:.6g}",
@@ -229,8 +249,13 @@ class SurrogateGap:
             f"‖x_t‖ ≤ {self.feature_bound:.6g} in every round",
             f"loss {self.loss!r}",
             f"target {self.target!r} with {type(self.decoder).__name__}",
+            *([] if self.examined is None else [str(self.examined)]),
             f"a = {self.a:.6g}, b = {self.b:.6g} ({self.constants} constants)",
         )
+
+    def _slowed(self, delay: int) -> float:
+        """b for feedback that comes up to this many rounds late."""
+        return (1 + 2 * as_count(delay, "delay", least=0)) * self.b
 
     def require_gap(self) -> float:
         """Return a, or raise an error that says how to make it positive."""
@@ -260,26 +285,3 @@ class Reserve:
             self.cost,
             f"failure probability {self.delta:g}, for all rounds at once; part of the gap pays for it",
         )
-
-
-def per_round(bound: Bound, rounds: int) -> Bound:
-    """Online-to-batch conversion of a bound on ΣE L − ΣS(U), [SBTO24, Thm 11]."""
-    premises = (
-        *bound.premises,
-        f"{rounds} independent rounds from one distribution",
-        "the average W̄ of the iterates, W₁ = 0 included, decoded with exact predictions",
-    )
-    coefficient = None if bound.coefficient is None else bound.coefficient / rounds
-    return replace(bound, value=bound.value / rounds, premises=premises, coefficient=coefficient)
-
-
-def _norm(norm_U: float) -> float:
-    if not (norm_U >= 0 and np.isfinite(norm_U)):
-        raise InvalidInputError(f"The norm of U must be a non-negative number, got {norm_U!r}.")
-    return float(norm_U)
-
-
-def _probability(delta: float) -> float:
-    if not 0 < delta < 1:
-        raise InvalidInputError(f"delta must be between 0 and 1, got {delta!r}.")
-    return float(delta)

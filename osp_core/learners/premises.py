@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from osp_core.errors import GuaranteeError
 from osp_core.guarantees import Bound, SurrogateGap
-from osp_core.guarantees.gap import per_round
+from osp_core.guarantees.bound import per_round
+from osp_core.guarantees.inputs import as_norm
 from osp_core.learners.base import RunSummary
 
 
@@ -21,7 +22,7 @@ def require_no_delay(run: RunSummary, name: str) -> None:
 
 def require_inside(norm_U: float, radius: float) -> None:
     """Refuse a comparator outside the ball."""
-    if norm_U > radius * (1 + 1e-12):
+    if as_norm(norm_U) > radius * (1 + 1e-12):
         raise GuaranteeError(
             f"The comparator's norm {norm_U:.6g} exceeds the radius {radius:.6g} of the learner's domain; "
             "give the learner a larger one."

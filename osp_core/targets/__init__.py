@@ -4,6 +4,7 @@ from osp_core.targets.affine import AffineLoss, RoundLoss, lipschitz_constant
 from osp_core.targets.decision import DecisionRegret, decision_regret
 from osp_core.targets.named import (
     ProportionalLoss,
+    TableLoss,
     absolute,
     alignment,
     hamming,
@@ -19,6 +20,7 @@ __all__ = [
     "NormalizedGain",
     "ProportionalLoss",
     "RoundLoss",
+    "TableLoss",
     "absolute",
     "alignment",
     "decision_regret",

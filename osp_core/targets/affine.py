@@ -9,26 +9,51 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from osp_core.errors import Array, InvalidInputError, MissingConstantError, UnsupportedError, as_vector
+from osp_core.errors import (
+    Array,
+    GuaranteeError,
+    InvalidInputError,
+    MissingConstantError,
+    UnsupportedError,
+    as_nonnegative,
+    as_vector,
+)
 
 if TYPE_CHECKING:
     from osp_core.spaces import Block, OutputSpace
 
+ROUNDING = 1e-9
+"""How far a loss of 0 may come out from 0, relative to the numbers it is computed from."""
+
 
 @dataclass(frozen=True, eq=False)
 class RoundLoss:
-    """The target of one round, L(·; y) = ⟨cost, ·⟩ + constant."""
+    """The target of one round, L(·; y) = ⟨cost, ·⟩ + constant, under the name of the target."""
 
     cost: Array
     constant: float
+    name: str = "affine"
 
     def __call__(self, y_pred: Array) -> float:
-        # Affine and non-negative on conv(Y): what is below 0 is rounding.
-        return max(0.0, float(self.cost @ y_pred) + self.constant)
+        value = float(self.cost @ y_pred) + self.constant
+        if value >= 0.0:
+            return value
+        if value >= -float(self.rounding(y_pred)):
+            return 0.0
+        raise GuaranteeError(
+            f"The target {self.name!r} is {value:.6g} at {show(y_pred)}. A target loss is a number and never "
+            "negative on conv(Y); no guarantee holds for this one."
+        )
+
+    def rounding(self, points: Array) -> Array:
+        """What is rounding in the loss of a point, or of every row."""
+        return np.asarray(ROUNDING * (np.abs(points) @ np.abs(self.cost) + abs(self.constant)))
 
 
 class AffineLoss:
     """L(y′; y) = ⟨cost(y), y′⟩ + constant(y), with L ≥ 0 on conv(Y) and L(y; y) = 0.
+
+    A guarantee is only computed on spaces where that is so, see `osp_core.targets.premises`.
 
     Parameters
     ----------
@@ -51,10 +76,13 @@ class AffineLoss:
         gamma: float | None = None,
         name: str = "affine",
     ) -> None:
+        if not callable(cost) or not callable(constant):
+            wrong = constant if callable(cost) else cost
+            raise InvalidInputError(f"cost and constant must be functions of y, got {wrong!r}.")
         self.cost = cost
         self.constant = constant
         self.name = name
-        self._gamma = gamma
+        self._gamma = None if gamma is None else as_nonnegative(gamma, "gamma")
 
     def __repr__(self) -> str:
         return self.name
@@ -75,12 +103,24 @@ class AffineLoss:
             raise InvalidInputError(
                 f"V must be a finite square matrix, got an array of shape {matrix.shape}."
             )
-        constant = c if callable(c) else lambda _y: float(c)
-        return cls(lambda y: matrix @ y + offset, constant, gamma=gamma, name=name)
+        n = len(matrix)
+        if offset.shape not in ((), (n,)) or not np.isfinite(offset).all():
+            raise InvalidInputError(f"b must be a finite number, or {n} of them, got {b!r}.")
+        if not callable(c) and not np.isfinite(c):
+            raise InvalidInputError(f"c must be a function of y or a finite number, got {c!r}.")
+
+        def cost(y: Array) -> Array:
+            if y.size != n:
+                raise InvalidInputError(
+                    f"The target {name!r} has a {n}×{n} matrix, but the outputs have length {y.size}."
+                )
+            return np.asarray(matrix @ y + offset)
+
+        return cls(cost, c if callable(c) else lambda _y: float(c), gamma=gamma, name=name)
 
     def at(self, y: Array) -> RoundLoss:
         """The loss of a round whose true output is `y`, as a function of the played output."""
-        return RoundLoss(np.asarray(self.cost(y), dtype=np.float64), float(self.constant(y)))
+        return RoundLoss(np.asarray(self.cost(y), dtype=np.float64), float(self.constant(y)), self.name)
 
     def reveal(self, space: OutputSpace, feedback: Any) -> tuple[Array, RoundLoss]:
         """Turn the feedback of a round (a vertex or a label) into the true vertex and the round's loss."""
@@ -92,7 +132,13 @@ class AffineLoss:
         truth, played = as_vector(y_true, None, "y_true"), as_vector(y_pred, None, "y_pred")
         if truth.shape != played.shape:
             raise InvalidInputError(f"y_pred has length {played.size}, y_true {truth.size}.")
-        return self.at(truth)(played)
+        loss = self.at(truth)
+        if loss.cost.shape != played.shape:
+            raise InvalidInputError(
+                f"cost(y) of the target {self.name!r} has shape {loss.cost.shape}, the outputs "
+                f"{played.shape}."
+            )
+        return loss(played)
 
     __call__ = loss
 
@@ -109,6 +155,13 @@ class AffineLoss:
             ) from error
         return max(lipschitz_constant(space, np.asarray(self.cost(y), dtype=np.float64)) for y in vertices)
 
+    def holds_by_form(self, space: OutputSpace) -> bool:
+        """Whether L(y; y) = 0 and L ≥ 0 on conv(Y) follow from the formula of this loss on `space`.
+
+        False only means that somebody has to look. A target that cannot fit the space raises an error.
+        """
+        return False
+
     def on_block(self, space: OutputSpace, block: Block) -> AffineLoss | None:
         """The part of this loss on one block of `space`, or None where it is no sum over blocks."""
         return None
@@ -124,3 +177,8 @@ def lipschitz_constant(space: OutputSpace, cost: Array) -> float:
     dual = np.inf if p == 1 else (1.0 if np.isinf(p) else p / (p - 1.0))
     centred = [cost - (cost.max() + cost.min()) / 2] if space.constant_mass else []
     return float(min(np.linalg.norm(candidate, dual) for candidate in [cost, projected, *centred]))
+
+
+def show(vector: Array) -> str:
+    """A vector on one line of an error message, abridged where it is long."""
+    return np.array2string(np.asarray(vector), threshold=12, precision=6, max_line_width=10**6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from osp_core.errors import Array, GuaranteeError, MissingConstantError, as_positive, as_vector
+from osp_core.errors import Array, GuaranteeError, MissingConstantError, as_vector
 from osp_core.targets.affine import AffineLoss, RoundLoss, lipschitz_constant
 
 if TYPE_CHECKING:
@@ -25,9 +25,8 @@ class DecisionRegret(AffineLoss):
     """
 
     def __init__(self, space: OutputSpace, *, gamma: float | None = None) -> None:
-        super().__init__(lambda cost: cost, self._best_cost, name="decision_regret")
+        super().__init__(lambda cost: cost, self._best_cost, gamma=gamma, name="decision_regret")
         self.space = space
-        self._gamma = None if gamma is None else as_positive(gamma, "gamma")
 
     def _best_cost(self, cost: Array) -> float:
         return -float(cost @ self.space.lmo(cost))
@@ -42,7 +41,11 @@ class DecisionRegret(AffineLoss):
                     f"{self._gamma:.6g}. Give a larger gamma, or scale the costs down."
                 )
         y = space.lmo(cost)
-        return y, RoundLoss(cost.copy(), -float(cost @ y))
+        return y, RoundLoss(cost.copy(), -float(cost @ y), self.name)
+
+    def holds_by_form(self, space: OutputSpace) -> bool:
+        """No output is cheaper than y_t, which the oracle of the space chose."""
+        return type(self) is DecisionRegret
 
     def gamma(self, space: OutputSpace) -> float:
         if self._gamma is None:

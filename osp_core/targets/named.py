@@ -19,7 +19,7 @@ class ProportionalLoss(AffineLoss):
     """L(y′; y) = weight(y)·(⟨slope·y + offset·1, y′⟩ + shift(y)).
 
     `weight` is the same for all y of a space. Every target of the paper has this form, and its γ needs no
-    enumeration.
+    enumeration. `proven_on` says where the formula alone makes it a loss.
     """
 
     def __init__(
@@ -31,10 +31,11 @@ class ProportionalLoss(AffineLoss):
         offset: float,
         shift: Callable[[Array], float],
         needs_constant_mass: bool = False,
+        proven_on: Callable[[OutputSpace], bool] | None = None,
     ) -> None:
         super().__init__(self._cost, self._constant, name=name)
         self.weight, self.slope, self.offset, self.shift = weight, slope, offset, shift
-        self.needs_constant_mass = needs_constant_mass
+        self.needs_constant_mass, self.proven_on = needs_constant_mass, proven_on
 
     def _cost(self, y: Array) -> Array:
         return self.weight(y) * (self.slope * y + self.offset)
@@ -44,7 +45,12 @@ class ProportionalLoss(AffineLoss):
 
     def at(self, y: Array) -> RoundLoss:
         weight = self.weight(y)
-        return RoundLoss(weight * (self.slope * y + self.offset), float(weight * self.shift(y)))
+        return RoundLoss(weight * (self.slope * y + self.offset), float(weight * self.shift(y)), self.name)
+
+    def holds_by_form(self, space: OutputSpace) -> bool:
+        self._check_mass(space)
+        proven = self.proven_on is not None and self.proven_on(space)
+        return proven and type(self) is ProportionalLoss  # a subclass may have another formula
 
     def gamma(self, space: OutputSpace) -> float:
         """γ along span(Y − Y), over all y."""
@@ -61,17 +67,25 @@ class ProportionalLoss(AffineLoss):
         # The whole space fixes the weight (1/d, …); the block only restricts the coordinates.
         weight = self.weight_on(space)
         return ProportionalLoss(
-            self.name, lambda _y: weight, slope=self.slope, offset=self.offset, shift=self.shift
+            self.name,
+            lambda _y: weight,
+            slope=self.slope,
+            offset=self.offset,
+            shift=self.shift,
+            proven_on=self.proven_on,
         )
 
     def weight_on(self, space: OutputSpace) -> float:
         """The weight that all outputs of `space` share."""
+        self._check_mass(space)
+        return float(self.weight(space.lmo(np.zeros(space.dim))))
+
+    def _check_mass(self, space: OutputSpace) -> None:
         if self.needs_constant_mass and not space.constant_mass:
             raise GuaranteeError(
                 f"The target {self.name!r} needs outputs of constant mass; those of {space!r} differ. "
                 "Use hamming."
             )
-        return float(self.weight(space.lmo(np.zeros(space.dim))))
 
     def _largest_projected_cost(self, space: OutputSpace) -> float:
         """max over y of ‖P(slope·y + offset·1)‖₂ with P the projector on span(Y − Y).
@@ -96,18 +110,45 @@ def _largest_misalignment(y: Array) -> float:
     return float(ordered @ ordered - ordered @ ordered[::-1])
 
 
-zero_one = ProportionalLoss("zero_one", lambda y: 1.0, slope=-1.0, offset=1.0, shift=lambda y: 0.0)
-"""1 when the class is wrong: L = ⟨y′, 1 − y⟩ on the simplex."""
+def _zero_one_outputs(space: OutputSpace) -> bool:
+    return space.zero_one
+
+
+def _equal_norms(space: OutputSpace) -> bool:
+    return space.equal_norm
+
+
+zero_one = ProportionalLoss(
+    "zero_one",
+    lambda y: 1.0,
+    slope=-1.0,
+    offset=1.0,
+    shift=lambda y: 0.0,
+    needs_constant_mass=True,
+    proven_on=_zero_one_outputs,
+)
+"""1 when the class is wrong: L = ⟨y′, 1 − y⟩ on the simplex; the number of wrong elements on other 0/1
+outputs of constant mass."""
 
 hamming = ProportionalLoss(
-    "hamming", lambda y: 1.0 / y.size, slope=-2.0, offset=1.0, shift=lambda y: float(y.sum())
+    "hamming",
+    lambda y: 1.0 / y.size,
+    slope=-2.0,
+    offset=1.0,
+    shift=lambda y: float(y.sum()),
+    proven_on=_zero_one_outputs,
 )
 """The fraction of the d entries that differ: L = (⟨y′, 1⟩ + ⟨y, 1⟩ − 2⟨y′, y⟩)/d on 0/1 outputs."""
 
 absolute = ProportionalLoss(
-    "absolute", lambda y: 1.0 / y.size, slope=-2.0, offset=1.0, shift=lambda y: float(y.sum())
+    "absolute",
+    lambda y: 1.0 / y.size,
+    slope=-2.0,
+    offset=1.0,
+    shift=lambda y: float(y.sum()),
+    proven_on=_zero_one_outputs,
 )
-"""|level′ − level|/d on ordinal outputs, where it is the Hamming loss of the prefixes."""
+"""|level′ − level|/d on ordinal outputs; ‖y′ − y‖₁/d, the Hamming loss, on any 0/1 outputs."""
 
 mismatch = ProportionalLoss(
     "mismatch",
@@ -116,6 +157,7 @@ mismatch = ProportionalLoss(
     offset=1.0,
     shift=lambda y: 0.0,
     needs_constant_mass=True,
+    proven_on=_zero_one_outputs,
 )
 """The fraction of the chosen elements that are wrong: L = ⟨y′, 1 − y⟩/Σy on 0/1 outputs of constant mass."""
 
@@ -126,8 +168,17 @@ alignment = ProportionalLoss(
     offset=0.0,
     shift=lambda y: float(y @ y),
     needs_constant_mass=True,
+    proven_on=_equal_norms,
 )
 """⟨y, y − y′⟩/M on permutations of a weight vector; 1 for the reversed ranking."""
+
+
+class TableLoss(AffineLoss):
+    """Any loss on a finite set; see `table`."""
+
+    def holds_by_form(self, space: OutputSpace) -> bool:
+        # One entry of a non-negative table, from its diagonal at the truth.
+        return space.zero_one and space.constant_mass and space.max_mass == 1.0 and type(self) is TableLoss
 
 
 def table(matrix: ArrayLike, *, gamma: float | None = None) -> AffineLoss:
@@ -145,4 +196,4 @@ def table(matrix: ArrayLike, *, gamma: float | None = None) -> AffineLoss:
         raise InvalidInputError(f"A loss table must be square, got an array of shape {losses.shape}.")
     if not (losses >= 0).all() or losses.diagonal().any():
         raise InvalidInputError("A loss table must be non-negative with zeros on its diagonal.")
-    return AffineLoss.bilinear(losses, gamma=gamma, name="table")
+    return TableLoss.bilinear(losses, gamma=gamma, name="table")

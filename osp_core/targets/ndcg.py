@@ -49,6 +49,10 @@ class NormalizedGain(AffineLoss):
         item_gains = y.reshape(n, n) @ gains
         return -np.outer(item_gains, discounts).ravel() / float(gains @ discounts)
 
+    def holds_by_form(self, space: OutputSpace) -> bool:
+        self._weights(space.dim)  # refuses outputs that are no n×n matrices
+        return False
+
     def gamma(self, space: OutputSpace) -> float:
         # Another true ranking only permutes the rows of the cost, and so leaves every norm used alone.
         n, _, _ = self._weights(space.dim)

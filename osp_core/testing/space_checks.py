@@ -15,6 +15,7 @@ from osp_core.testing import (
     prediction_checks,
     round_checks,
     sampling_checks,
+    twin_checks,
 )
 from osp_core.testing.report import Report, examine
 
@@ -44,6 +45,7 @@ SPACE_CHECKS: tuple[SpaceCheck, ...] = (
     prediction_checks.check_fenchel_young_gradient,
     prediction_checks.check_fenchel_young_value,
     prediction_checks.check_large_scores,
+    prediction_checks.check_common_offset,
     sampling_checks.check_decomposition,
     sampling_checks.check_prediction_combination,
     sampling_checks.check_sampling_is_unbiased,
@@ -58,6 +60,8 @@ SPACE_CHECKS: tuple[SpaceCheck, ...] = (
     interface_checks.check_inputs_are_validated,
     round_checks.check_round_parts,
     round_checks.check_compiled_rounds,
+    twin_checks.check_with_psi,
+    twin_checks.check_accurate_to,
 )
 """Every check of a space, in the order of the report."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Hashable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from osp_core.fused import SpaceParts
 from osp_core.fused.functions import binary_entropy_loss, squared_norm_loss
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
-from osp_core.spaces import Block, OutputSpace, ZeroOneSpace
+from osp_core.spaces import Block, OutputSpace, ZeroOneSpace, derived
 from osp_core.targets import AffineLoss, ProportionalLoss, hamming
 from osp_hypercube import parts
 
@@ -87,7 +86,7 @@ class Hypercube(ZeroOneSpace):
     def nearest_vertex_many(self, points: ArrayLike) -> Array:
         return (as_rows(points, self.dim, "points") > 0.5).astype(np.float64)
 
-    @cached_property
+    @derived
     def nearest_is_exact(self) -> bool:
         return True  # rounding is best in every ℓp norm, ℓ∞ included
 

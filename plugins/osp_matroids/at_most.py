@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +11,7 @@ from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array, InvalidInputError, as_count, as_rows
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer
-from osp_core.spaces import OutputSpace
+from osp_core.spaces import OutputSpace, derived
 from osp_matroids.space import Indices, MatroidSpace
 from osp_matroids.uniform.space import KSubsets
 
@@ -40,7 +39,7 @@ class AtMost(MatroidSpace):
     def greedy(self, order: Indices) -> Indices:
         return order[: self.k]
 
-    @cached_property
+    @derived
     def component_labels(self) -> Indices:
         if 0 < self.k < self.dim:
             return np.zeros(self.dim, dtype=np.intp)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from osp_core.errors import Array, InvalidInputError, as_count, as_rows
 from osp_core.frank_wolfe.result import Status
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
-from osp_core.spaces import Block, OutputSpace
+from osp_core.spaces import Block, OutputSpace, derived
 from osp_matroids.grounds import as_capacities, as_sets
 from osp_matroids.space import Indices, MatroidSpace
 
@@ -57,12 +56,13 @@ class PartitionMatroid(MatroidSpace):
         self._block_of = _block_of_every_element(members, names)
         self._sizes = np.array([len(positions) for positions in members])
         self._ranks = np.minimum(self._sizes, self.capacities)
-        self._groups = self._grouped(members)
+        self._members = members
 
-    def _grouped(self, members: list[list[int]]) -> list[Block]:
+    @derived
+    def _groups(self) -> list[Block]:
         """One space for all blocks of the same size and rank, with their coordinates."""
         groups: dict[tuple[int, int], list[list[int]]] = {}
-        for positions, rank in zip(members, self._ranks.tolist(), strict=True):
+        for positions, rank in zip(self._members, self._ranks.tolist(), strict=True):
             if positions:
                 groups.setdefault((len(positions), rank), []).append(positions)
         return [
@@ -76,11 +76,6 @@ class PartitionMatroid(MatroidSpace):
 
         return (KSubsets if self.bases else AtMost)(size, rank, psi=self.psi, norm=self.norm)
 
-    def with_psi(self, psi: Regularizer) -> PartitionMatroid:
-        twin = super().with_psi(psi)
-        twin._groups = [replace(group, space=group.space.with_psi(psi)) for group in self._groups]
-        return twin
-
     # --- the matroid -------------------------------------------------------------------------------------
 
     def greedy(self, order: Indices) -> Indices:
@@ -93,7 +88,7 @@ class PartitionMatroid(MatroidSpace):
         places[by_block] = np.arange(len(order)) - np.repeat(starts, counts)
         return order[places < self._ranks[blocks]]
 
-    @cached_property
+    @derived
     def component_labels(self) -> Indices:
         """Blocks with a choice in them; elements of the others are on their own."""
         free = (self._ranks == 0) | (self._ranks == self._sizes)

@@ -6,16 +6,16 @@ import itertools
 import math
 from abc import abstractmethod
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, is_hashable
+from osp_core.offsets import FAR, without_offsets
 from osp_core.predictions import Prediction
 from osp_core.regularizers import Regularizer
-from osp_core.spaces import Block, ZeroOneSpace
+from osp_core.spaces import Block, ZeroOneSpace, derived
 from osp_core.targets import AffineLoss, hamming, mismatch
 from osp_matroids.components import UnionFind
 
@@ -94,23 +94,23 @@ class MatroidSpace(ZeroOneSpace):
             spanned[element] = inside[self.circuit(basis, int(element))].all()
         return np.flatnonzero(spanned)
 
-    @cached_property
+    @derived
     def loops(self) -> NDArray[np.bool_]:
         """Which elements are in no independent set."""
         sizes, ranks = self._component_sizes
         return ((sizes == 1) & (ranks == 0))[self.component_labels]
 
-    @cached_property
+    @derived
     def first_basis(self) -> Indices:
         """The basis of lowest indices."""
         return self.greedy(np.arange(self.dim))
 
-    @cached_property
+    @derived
     def rank(self) -> int:
         """The number of elements of a basis."""
         return len(self.first_basis)
 
-    @cached_property
+    @derived
     def component_labels(self) -> Indices:
         """The number of the connected component of every element; loops and coloops are on their own.
 
@@ -123,7 +123,7 @@ class MatroidSpace(ZeroOneSpace):
                 groups.join(int(element), int(other))
         return groups.labels()
 
-    @cached_property
+    @derived
     def _component_sizes(self) -> tuple[Array, Array]:
         """The number of elements and the rank of every component."""
         labels = self.component_labels
@@ -144,6 +144,12 @@ class MatroidSpace(ZeroOneSpace):
         vertex[self.greedy(order)] = 1.0
         return vertex
 
+    def centred(self, theta: Array) -> Array:
+        """Every component on its own has bases of equal mass."""
+        if not self.bases or np.vdot(theta, theta) <= (FAR * self.psi.scale) ** 2:
+            return theta
+        return without_offsets(theta, self.component_labels)
+
     def kl_project(self, log_weights: Array) -> Prediction:
         """Exact, by the decomposition algorithm: at most one Euclidean projection per element."""
         from osp_matroids.entropic import entropic_prediction
@@ -162,7 +168,7 @@ class MatroidSpace(ZeroOneSpace):
         """All outputs, by testing every subset of the right size; for small ground sets."""
         return self._vertices
 
-    @cached_property
+    @derived
     def _vertices(self) -> Array:
         sizes = [self.rank] if self.bases else range(self.rank + 1)
         if sum(math.comb(self.dim, size) for size in sizes) > MOST_SUBSETS:
@@ -216,19 +222,19 @@ class MatroidSpace(ZeroOneSpace):
 
     # --- constants ---------------------------------------------------------------------------------------
 
-    @cached_property
+    @derived
     def constant_mass(self) -> bool:
         return self.bases or self.rank == 0
 
-    @cached_property
+    @derived
     def max_mass(self) -> float:
         return float(self.rank)
 
-    @cached_property
+    @derived
     def min_mass(self) -> float:
         return float(self.rank) if self.bases else 0.0
 
-    @cached_property
+    @derived
     def _component_diameters(self) -> Array:
         """The most entries in which two outputs differ within every component, never too few."""
         sizes, ranks = self._component_sizes
@@ -236,7 +242,7 @@ class MatroidSpace(ZeroOneSpace):
             return 2.0 * np.minimum(ranks, sizes - ranks)
         return np.where(ranks > 0, np.minimum(sizes, 2.0 * ranks), 0.0)
 
-    @cached_property
+    @derived
     def diameter1(self) -> float:
         """Σ 2·min(r, m − r) over the components for bases, Σ min(m, 2r) for independent sets."""
         return float(self._component_diameters.sum())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from osp_core.errors import (
 )
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
-from osp_core.spaces import OutputSpace, ZeroOneSpace
+from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
 from osp_core.targets import AffineLoss, absolute
 
 LARGEST_LIST = 5000
@@ -102,7 +101,7 @@ class Ordinal(ZeroOneSpace):
         zeros = np.hstack([nothing, np.maximum.accumulate(np.abs(rows[:, ::-1]), axis=1)])[:, ::-1]
         return self._prefixes(np.argmin(np.maximum(ones, zeros), axis=1))
 
-    @cached_property
+    @derived
     def nearest_is_exact(self) -> bool:
         return True
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from osp_core.errors import (
 )
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
-from osp_core.spaces import OutputSpace, checks_its_input
+from osp_core.spaces import OutputSpace, checks_its_input, derived
 from osp_core.targets import AffineLoss, alignment
 
 LARGEST_LIST = 8  # 8! = 40 320 permutations
@@ -109,7 +108,7 @@ class Permutahedron(OutputSpace):
     def nearest_vertex_many(self, points: ArrayLike) -> Array:
         return self.lmo_many(-as_rows(points, self.dim, "points"))
 
-    @cached_property
+    @derived
     def nearest_is_exact(self) -> bool:
         return True  # sorting minimises every sum, and the maximum, of a convex function of differences
 
@@ -241,7 +240,7 @@ class Permutahedron(OutputSpace):
 
     # --- constants -----------------------------------------------------------------------------------
 
-    @cached_property
+    @derived
     def nu(self) -> float:
         """2^(1/p)·δ with δ the least gap between distinct weights: two neighbours trade places."""
         gaps = -np.diff(self._weights)

@@ -99,7 +99,7 @@ polytope.examples = examples  # type: ignore[attr-defined]
 
 def make_like(space: Polytope, form: StandardForm) -> Polytope:
     """A space with the same options over other matrices: a context, or a mask."""
-    twin = _build(
+    return _build(
         form,
         space.shape,
         space.integral,
@@ -109,8 +109,6 @@ def make_like(space: Polytope, form: StandardForm) -> Polytope:
         psi=space.psi,
         norm=space.norm,
     )
-    twin._projection_gap = space._projection_gap
-    return twin
 
 
 def forbid(form: StandardForm, coordinates: Any) -> StandardForm:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array
 from osp_core.predictions import Prediction
-from osp_core.spaces import OutputSpace
+from osp_core.spaces import OutputSpace, derived
 from osp_polytope.entropies import BINARY, NEGATIVE
 from osp_polytope.enumeration import enumerate_vertices
 from osp_polytope.integer_points import can_list, feasible_points, integer_span, rounded
@@ -28,7 +28,7 @@ class IntegerPolytope(Polytope):
     has a candidate.
     """
 
-    @cached_property
+    @derived
     def nu(self) -> float:
         return float((2.0 if self.constant_mass else 1.0) ** (1.0 / self.norm))
 
@@ -44,7 +44,7 @@ class IntegerPolytope(Polytope):
             return nearby
         return self.program.nearest(point, self.norm)
 
-    @cached_property
+    @derived
     def nearest_is_exact(self) -> bool:
         if isinstance(self.program, IntegerProgram):
             return not np.isinf(self.norm)
@@ -58,13 +58,13 @@ class IntegerPolytope(Polytope):
             vector.shape == (self.dim,) and bool(np.isfinite(vector).all()) and self.program.feasible(vector)
         )
 
-    @cached_property
+    @derived
     def _vertices(self) -> Array:
         if isinstance(self.program, IntegerProgram):
             return feasible_points(self, *self._box)
         return enumerate_vertices(self.lmo, self.dim, self._span.complement, repr(self))
 
-    @cached_property
+    @derived
     def _span(self) -> Any:
         return integer_span(self)
 
@@ -73,13 +73,11 @@ class _Hull:
     """Predictions over the hull of integer points: the engine with a cache of the points found so far."""
 
     program: IntegerProgram
-    _projection_gap: float | None
 
     def project(self: Any, point: Array) -> Prediction:
         from osp_polytope.hull_projection import project_on_hull
 
-        tol = None if self._projection_gap is None else self._projection_gap / (1.0 + 0.5 * self.max_square)
-        return project_on_hull(point, self.lmo, self.program.cache, tol)
+        return project_on_hull(point, self.lmo, self.program.cache, self.projection_tol)
 
     @cached_property
     def _entropic_over(self: Any) -> dict[bool, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from osp_core.errors import Array, InvalidInputError, UnsupportedError, as_positive
 from osp_core.predictions import Prediction
 from osp_core.regularizers import Regularizer
-from osp_core.spaces import OutputSpace, ZeroOneSpace
+from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
 from osp_core.targets import AffineLoss
 from osp_polytope.canonical import Family, StandardForm
 from osp_polytope.entropies import BINARY, NEGATIVE, Entropy
@@ -51,7 +51,6 @@ class Polytope(OutputSpace):
         self.dim = program.form.dim
         self.integral, self.given_nu, self.given_target = integral, nu, target
         self._conic = conic
-        self._instances: OrderedDict[Any, OutputSpace] = OrderedDict()
         if nu is not None:
             self.nu = as_positive(nu, "nu")
 
@@ -129,7 +128,7 @@ class Polytope(OutputSpace):
     def vertices(self) -> Array:
         return self._vertices
 
-    @cached_property
+    @derived
     def _vertices(self) -> Array:
         rows = enumerate_vertices(self.lmo, self.dim, self._span.complement, repr(self))
         rows.setflags(write=False)
@@ -156,7 +155,12 @@ class Polytope(OutputSpace):
             if len(self._instances) > _CONTEXTS:
                 self._instances.popitem(last=False)
         self._instances.move_to_end(key)
-        return self._instances[key]
+        return self._instances[key].accurate_to(self.accuracy)
+
+    @derived
+    def _instances(self) -> OrderedDict[Any, OutputSpace]:
+        """The sets of earlier rounds, by the values of the parameters."""
+        return OrderedDict()
 
     def without(self, coordinates: Any) -> OutputSpace:
         """The outputs that are zero at these coordinates: what `masked` asks for."""
@@ -168,11 +172,6 @@ class Polytope(OutputSpace):
         from osp_polytope.factory import make_like
 
         return make_like(self, form)
-
-    def with_psi(self, psi: Regularizer) -> Self:
-        twin = super().with_psi(psi)
-        twin._instances = OrderedDict()
-        return twin
 
 
 class ZeroOnePolytope(Polytope, ZeroOneSpace):
@@ -190,15 +189,15 @@ class ZeroOnePolytope(Polytope, ZeroOneSpace):
             return False
         return self.program.feasible(vector)
 
-    @cached_property
+    @derived
     def _vertices(self) -> Array:
         return feasible_points(self, np.zeros(self.dim), np.ones(self.dim))
 
-    @cached_property
+    @derived
     def nu1(self) -> float:
         return 2.0 if self.constant_mass else 1.0
 
-    @cached_property
+    @derived
     def _span(self) -> Any:
         return integer_span(self)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
-from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -25,7 +24,7 @@ from osp_core.fused import SpaceParts
 from osp_core.fused.functions import negative_entropy_loss, squared_norm_loss
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
-from osp_core.spaces import OutputSpace, ZeroOneSpace
+from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
 from osp_core.targets import AffineLoss, ProportionalLoss, zero_one
 from osp_simplex import parts
 
@@ -100,7 +99,7 @@ class Simplex(ZeroOneSpace):
     def nearest_vertex_many(self, points: ArrayLike) -> Array:
         return np.eye(self.dim)[np.argmax(as_rows(points, self.dim, "points"), axis=1)]
 
-    @cached_property
+    @derived
     def nearest_is_exact(self) -> bool:
         return True  # in every ℓp norm, ℓ∞ included
 

@@ -393,3 +393,19 @@ def test_bad_parameters_are_named(blobs):
         OnlineStructuredEstimator("simplex", space_params={"d": 3}, target="spam").fit(X, y)
     with pytest.raises(osp.InvalidInputError, match="space must be"):
         OnlineStructuredEstimator().fit(X, y)
+
+
+def test_a_product_estimated_with_another_psi_is_the_product_made_with_it():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((60, 3)), rng.integers(2, size=(60, 2))
+    outputs = [(("no", "yes")[a], ("no", "yes")[b]) for a, b in Y]
+    psi = osp.SquaredNorm(0.1)
+
+    def factors():
+        return [osp.make_space("simplex", classes=["no", "yes"]) for _ in range(2)]
+
+    later = OnlineStructuredEstimator(osp.product(factors()), psi=psi, random_state=0).fit(X, outputs)
+    at_once = OnlineStructuredEstimator(osp.product(factors(), psi=psi), random_state=0).fit(X, outputs)
+    assert later.predictor_.gap.a == at_once.predictor_.gap.a
+    assert later.predictor_.gap.b == at_once.predictor_.gap.b
+    assert np.array_equal(later.decision_function(X), at_once.decision_function(X))

@@ -113,10 +113,10 @@ def test_a_table_is_any_loss_between_classes(rng):
 
 def test_bilinear_losses_follow_their_formula(rng):
     V, b = rng.random((3, 3)), rng.random(3)
-    target = osp.AffineLoss.bilinear(V, b, lambda y: -float(y @ (V @ y + b)))
-    played, y = np.eye(3)[0], np.eye(3)[2]
-    expected = played @ (V @ y + b) - y @ (V @ y + b)
-    assert target.loss(played, y) == pytest.approx(max(0.0, expected))
+    target = osp.AffineLoss.bilinear(V, b, lambda y: 3.0 - float(y @ (V @ y + b)))
+    for played, y in itertools.product(np.eye(3), repeat=2):
+        expected = played @ (V @ y + b) - y @ (V @ y + b) + 3.0
+        assert target.loss(played, y) == pytest.approx(expected)
 
 
 def test_decision_regret_is_what_the_decision_costs_too_much():

@@ -20,7 +20,6 @@ DECODERS = (
 )
 KERNELS = ("numpy", "numba") if importlib.util.find_spec("numba") else ("numpy",)
 ROUNDS, STOP = 12, 5
-OTHERWISE = osp.AffineLoss(lambda y: -y, lambda y: float(y @ y), gamma=4.0, name="for spaces without one")
 
 
 def examples():
@@ -49,6 +48,17 @@ def learners():
     ]
 
 
+def target_of(space):
+    """A target for spaces without one: how far entries that could not be less, or more, move away."""
+    low, high = (np.array([space.lmo(sign * e) @ e for e in np.eye(space.dim)]) for sign in (1, -1))
+
+    def cost(y):
+        return np.isclose(y, low).astype(float) - np.isclose(y, high)
+
+    name = "for spaces without one"
+    return osp.AffineLoss(cost, lambda y: -float(cost(y) @ y), gamma=float(space.dim), name=name)
+
+
 @functools.cache
 def twins(example):
     """Two spaces of equal parameters, and a stream for them; made once, because some are slow to make."""
@@ -63,7 +73,8 @@ def assert_resumes(path, example, learner=osp.OGD, decoder=None, **settings):
     try:
         target, given = space.target_loss(), {}
     except osp.OspError:
-        target, given = OTHERWISE, {"target": OTHERWISE}
+        target = target_of(space)
+        given = {"target": target}
     chosen = None if decoder is None else decoder(space)
     straight = osp.OnlinePredictor(
         space, 3, learner=learner(), target=target, decoder=chosen, seed=5, feature_bound=10.0, **settings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from osp_core.errors import Array, NotAVertexError, as_rows, as_vector
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
-from osp_core.spaces import OutputSpace, checks_its_input
+from osp_core.spaces import OutputSpace, checks_its_input, derived
 from osp_matroids.components import UnionFind
 from osp_matroids.graphs.blocks import block_labels
 from osp_matroids.graphs.marginals import log_tree_sum, tree_marginals
@@ -104,7 +103,7 @@ class GraphicMatroid(MatroidSpace):
             return self.lmo_many(1.0 - 2.0 * rows)
         return super().nearest_vertex_many(rows)
 
-    @cached_property
+    @derived
     def component_labels(self) -> Indices:
         """The blocks of the graph; bridges and loops are on their own."""
         return block_labels(self.graph.tails, self.graph.heads, len(self.graph.nodes))
@@ -127,7 +126,7 @@ class GraphicMatroid(MatroidSpace):
             norm=self.norm,
         )
 
-    @cached_property
+    @derived
     def _cyclic_blocks(self) -> list[Indices]:
         """The edges of every block with more than one edge."""
         order = np.argsort(self.component_labels, kind="stable")
@@ -154,13 +153,13 @@ class GraphicMatroid(MatroidSpace):
         )
         return float(self._always @ theta) + sum(parts)
 
-    @cached_property
+    @derived
     def _always(self) -> Array:
         """1 for bridges, which are in every tree."""
         sizes, ranks = self._component_sizes
         return ((sizes == 1) & (ranks == 1)).astype(np.float64)[self.component_labels]
 
-    @cached_property
+    @derived
     def _edges_between(self) -> dict[frozenset[Any], list[int]]:
         edges: dict[frozenset[Any], list[int]] = {}
         for index, name in enumerate(self.elements):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Hashable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from osp_core.errors import (
 )
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
-from osp_core.spaces import OutputSpace, ZeroOneSpace, checks_its_input
+from osp_core.spaces import OutputSpace, ZeroOneSpace, checks_its_input, derived
 from osp_core.targets import AffineLoss, mismatch
 from osp_matroids.uniform.entropy import gibbs_log_partition, gibbs_marginals, scaled_sigmoid, scaled_softmax
 from osp_matroids.uniform.systematic import systematic_combination, systematic_subset, systematic_subsets
@@ -118,7 +117,7 @@ class KSubsets(ZeroOneSpace):
     def nearest_vertex_many(self, points: ArrayLike) -> Array:
         return self.lmo_many(-as_rows(points, self.dim, "points"))
 
-    @cached_property
+    @derived
     def nearest_is_exact(self) -> bool:
         return True
 

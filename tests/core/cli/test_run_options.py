@@ -261,6 +261,8 @@ def test_a_run_file_cannot_say_where_results_go(run, tmp_path, setting):
         ["--space", "simplex", "-p", "d=3", "--target-param", "gamma=1"],
         ["--space", "simplex", "-p", "d=3", "--target", "hamming", "--target-param", "gamma=1"],
         ["--space", "simplex", "-p", "d=3", "--target", "table"],
+        ["--space", "simplex", "-p", "d=3", "--target", "table", "--target-param", "matrix=[[0,1],[1,0]]"],
+        ["--space", "hypercube", "-p", "d=3", "--target", "mismatch"],
         ["--space", "simplex", "-p", "d=3", "--decoder", "blockwise"],
         ["--space", "simplex", "-p", "d=3", "--learner", "adaptive_ogd"],
         ["--space", "simplex", "-p", "d=3", "--feature-bound", "-1"],
@@ -273,6 +275,14 @@ def test_what_does_not_exist_or_fit_is_bad_input_and_leaves_nothing(run, tmp_pat
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert "Traceback" not in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_target_that_does_not_fit_the_space_is_bad_input_and_the_fitting_ones_are_named(run, tmp_path):
+    result, _ = run("--space", "permutahedron", "-p", "d=12", "--target", "zero_one", *STREAM, "--rounds", 5)
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert "these fit: alignment." in result.stderr
     assert not (tmp_path / "out").exists()
 
 

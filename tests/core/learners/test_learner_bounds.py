@@ -123,15 +123,23 @@ def test_inexact_predictions_enlarge_every_bound():
     assert difference == pytest.approx(sloppy.summary().total_gap - exact.summary().total_gap)
 
 
+class Boasting(osp.Vertices):
+    """Says to decode better than it does."""
+
+    def decoding_ratio(self, target):
+        return 0.85 * super().decoding_ratio(target)
+
+
 def test_verification_catches_a_wrong_constant_and_leaves_the_predictor_alone():
-    """On {0, 1} Lemma 4 is tight, so a γ that is too small by 15 % must be noticed."""
-    line = osp.make_space("hypercube", d=1)
-    wrong = osp.AffineLoss(lambda y: 1.0 - 2.0 * y, lambda y: float(y.sum()), gamma=0.85)
-    loss = osp.FenchelYoungLoss(line, 8.0)
-    honest = osp.OnlinePredictor(line, 1, loss=loss, verify=True, learner=osp.OGD(step_size=0.02))
-    fooled = osp.OnlinePredictor(
-        line, 1, loss=loss, target=wrong, verify=True, learner=osp.OGD(step_size=0.02)
-    )
+    """On {0, 1} Lemma 4 is tight, so a ratio that is too small by 15 % must be noticed."""
+
+    def predictor(kind):
+        line, learner = kind([[0.0], [1.0]]), osp.OGD(step_size=0.02)
+        return osp.OnlinePredictor(
+            line, 1, loss=osp.FenchelYoungLoss(line, 8.0), verify=True, learner=learner
+        )
+
+    honest, fooled = predictor(osp.Vertices), predictor(Boasting)
     labels = [1, 1, 0, 0] * 5
     for label in labels:
         honest.step(np.ones(1), np.array([float(label)]))

@@ -3,7 +3,6 @@
 import re
 from html.parser import HTMLParser
 
-import numpy as np
 import pytest
 
 import osp_core as osp
@@ -82,7 +81,7 @@ def test_premises_and_reasons_are_on_the_page(evidence):
 
 def test_a_space_without_constants_says_why_there_is_no_bound():
     space = osp.space_from_lmo(lambda cost: (cost < 0).astype(float) * [1.0, 2.0], 2, zero_one=False)
-    target = osp.AffineLoss(cost=lambda y: np.ones(2), constant=lambda y: 0.0)
+    target = osp.AffineLoss(cost=lambda y: -y, constant=lambda y: float(y @ y))
     stream = [([0.5], space.lmo([1.0, -1.0]))] * 12
     predictor = osp.OnlinePredictor(space, 1, target=target, seed=0)
     from osp_core.report import gather

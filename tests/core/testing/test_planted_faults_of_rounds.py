@@ -125,7 +125,7 @@ class OwnDistance(offering()):
         return super().round_parts()
 
     def distance(self, points, point):
-        return 0.5 * super().distance(points, point)
+        return 1.5 * super().distance(points, point)
 
 
 class OwnBlocks(offering(CUBE)):
