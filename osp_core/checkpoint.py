@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import Array, InvalidInputError, OspError
-from osp_core.files import whole_file
+from osp_core.files import read_json, whole_file
 
 SCHEMA = 1
 _DTYPES = {"float64": "<f8", "int64": "<i8", "bool": "|b1"}
@@ -67,7 +67,7 @@ def write_checkpoint(
     header : mapping
         JSON values. Not-a-number and infinities are refused: they would not survive.
     arrays : mapping
-        Names (letters, digits, ``_``, ``.``) → float64, int64 or bool arrays.
+        Names (letters, digits, ``_``, ``.``) → float64, int64 or bool arrays, all finite.
 
     Raises
     ------
@@ -135,6 +135,7 @@ def _encode(name: str, array: Array) -> tuple[dict[str, Any], bytes]:
     values = np.asarray(array)
     if values.dtype.name not in _DTYPES or not name.replace("_", "").replace(".", "").isalnum():
         raise CheckpointError(f"Array {name!r} of dtype {values.dtype} cannot be stored.")
+    _refuse_wild(name, values)
     buffer = io.BytesIO()
     plain = np.ascontiguousarray(values, dtype=_DTYPES[values.dtype.name]).reshape(values.shape)
     np.lib.format.write_array(buffer, plain, version=(1, 0), allow_pickle=False)
@@ -164,7 +165,17 @@ def _decode(archive: zipfile.ZipFile, name: str, entry: Any, file_size: int) -> 
     described = np.lib.format.read_array_header_1_0(buffer, max_header_size=_NPY_HEADER)
     if described != (tuple(shape), False, dtype) or len(data) - buffer.tell() != expected:
         raise CheckpointError(f"the array {name!r} is not as the header describes it")
-    return np.frombuffer(data, dtype, offset=buffer.tell()).reshape(shape).astype(entry["dtype"])
+    values = np.frombuffer(data, dtype, offset=buffer.tell()).reshape(shape).astype(entry["dtype"])
+    _refuse_wild(name, values)
+    return values
+
+
+def _refuse_wild(name: str, values: Array) -> None:
+    """Refuse numbers that are none, written or read: no run goes on from them, whatever the checksums say."""
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return
+    where = np.argwhere(~np.isfinite(values))[0].tolist()
+    raise CheckpointError(f"Array {name!r} has the entry {values[tuple(where)]} at {where}")
 
 
 def _member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
@@ -186,7 +197,7 @@ def _seal(header: Mapping[str, Any]) -> bytes:
 
 
 def _unseal(data: bytes) -> dict[str, Any]:
-    sealed = json.loads(data)
+    sealed = read_json(data)
     if not isinstance(sealed, dict) or not isinstance(sealed.get("body"), dict):
         raise CheckpointError("it has no header")
     body: dict[str, Any] = sealed["body"]

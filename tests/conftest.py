@@ -25,6 +25,7 @@ NEEDS = {
     "river": "river",
     "joblib": "joblib",
     "distributed": "distributed",
+    "filelock": "filelock",
 }
 
 collect_ignore_glob = [

@@ -65,6 +65,11 @@ or for a model a JSON object. Without --output there is one line of JSON for eac
     help="Write the rows with their outputs to this .csv, .tsv, .jsonl or .parquet file.",
 )
 @click.option("--column", default="prediction", show_default=True, help="The name of their column there.")
+@click.option(
+    "--raw",
+    is_flag=True,
+    help="Write .csv and .tsv cells as they are, also those that a spreadsheet would take for formulas.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace --output if it exists.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random outputs."
@@ -86,6 +91,7 @@ def command(
     model: Path | None,
     file: Path | None,
     output: Path | None,
+    raw: bool,
     overwrite: bool,
     on_error: str,
     as_json: bool,
@@ -98,6 +104,8 @@ def command(
 
     if (space is None) == (model is None):
         raise InvalidInputError("Give either --space, to decode scores, or --model, to decode inputs.")
+    if raw and output is None:
+        raise InvalidInputError("--raw says how --output is written; give that, or leave --raw out.")
     source: ModelSource | ScoreSource
     if model is not None:
         if params or decoder is not None:
@@ -109,7 +117,7 @@ def command(
     if output is not None:
         text, column = output.suffix.lower() in (".csv", ".tsv"), how["column"]
         rows = (row.labelled(column) if text else row.typed(column) for row in decoded)
-        count = write_rows(output, rows, overwrite=overwrite)
+        count = write_rows(output, rows, overwrite=overwrite, raw=raw)
         click.echo(f"{count} rows are in {output}.", err=True)
         return
     for row in decoded:

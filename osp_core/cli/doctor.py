@@ -30,6 +30,7 @@ OPTIONAL = {
     "pandas": "all",
     "polars": "all",
     "pyarrow": "all",
+    "filelock": "all",
     "joblib": "distributed",
     "dask": "distributed",
     "distributed": "distributed",

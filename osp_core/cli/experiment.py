@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from osp_core.cli.tables import show_table
+from osp_core.files import inside, whole_file
 
 if TYPE_CHECKING:
     from osp_core.experiments import ExperimentResult
@@ -90,8 +91,10 @@ def _save(result: ExperimentResult, out: Path) -> list[Path]:
         figure = result.figure()
     except MissingDependencyError:
         return written
-    figure.savefig(out / f"{result.name}.png", dpi=150)
-    return [*written, out / f"{result.name}.png"]
+    picture = inside(out, f"{result.name}.png")
+    with whole_file(picture, "wb") as file:
+        figure.savefig(file, format="png", dpi=150)
+    return [*written, picture]
 
 
 def _document(result: ExperimentResult, seconds: float, written: Sequence[Path]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import click
 
 from osp_core.cli import completion
 from osp_core.errors import InvalidInputError
+from osp_core.files import read_json
 
 EXAMPLES = """
 \b
@@ -37,7 +38,7 @@ Bad rows end the run before it begins (exit code 2, with file and line), or are 
 guess. Every row is checked first; no file is held in memory.
 
 Ctrl-C (or SIGTERM) ends the run after its round with a checkpoint and results; --resume continues it, bit
-for bit.
+for bit. The data must then begin with the rows that were learned, in any format, with columns in any order.
 """
 
 
@@ -211,7 +212,9 @@ def parse_param(text: str) -> tuple[str, Any]:
     if not equals or not key.isidentifier():
         raise InvalidInputError(f"A parameter is written KEY=VALUE, got {text!r}.")
     try:
-        return key, json.loads(value)
+        return key, read_json(value)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{key}: {error}.") from None
     except (ValueError, RecursionError):
         return key, value
 

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from osp_core.cli.tables import show_table
+from osp_core.files import clear_leftovers, inside, sole_use
 
 MOST_ROWS = 60  # in a table for the eye
 NUMBERS = ("target_loss", "expected_loss", "surrogate_loss", "regret", "bound")
@@ -68,7 +69,9 @@ def command(
         click.echo(f"interrupted; continue with: osp sweep {grid} --out {out}", err=True)
         raise SystemExit(130) from None
     if show["parquet"]:
-        result.to_parquet(out / "results.parquet")
+        with sole_use(out):
+            clear_leftovers(out)
+            result.to_parquet(inside(out, "results.parquet"))
     _show(result, out, show["as_json"])
     if result.failures:
         raise SystemExit(1)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from osp_core.errors import MissingDependencyError
+from osp_core.files import inside, make_directory, whole_file, write_text
 
 Row = Mapping[str, Any]
 
@@ -70,19 +71,21 @@ class ExperimentResult:
     def save(self, directory: str | os.PathLike[str]) -> list[Path]:
         """Write the table (.csv and .md), and the figure (.svg) where matplotlib is installed."""
         folder = Path(directory)
-        folder.mkdir(parents=True, exist_ok=True)
-        written = [folder / f"{self.name}.csv", folder / f"{self.name}.md"]
-        with written[0].open("w", newline="", encoding="utf-8") as file:
+        make_directory(folder)
+        written = [inside(folder, f"{self.name}.{ending}") for ending in ("csv", "md")]
+        with whole_file(written[0]) as file:
             writer = csv.DictWriter(file, self.columns)
             writer.writeheader()
             writer.writerows(self.rows)
-        written[1].write_text(f"# {self.title}\n\n{self.table()}\n", encoding="utf-8")
+        write_text(written[1], f"# {self.title}\n\n{self.table()}\n")
         try:
             figure = self.figure()
         except MissingDependencyError:
             return written
-        figure.savefig(folder / f"{self.name}.svg", metadata={"Date": None})
-        return [*written, folder / f"{self.name}.svg"]
+        written.append(inside(folder, f"{self.name}.svg"))
+        with whole_file(written[-1], "wb") as file:
+            figure.savefig(file, format="svg", metadata={"Date": None})
+        return written
 
 
 def _shown(value: Any) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 from osp_core.report.figures import Figure
 from osp_core.report.style import STYLE
-from osp_core.report.svg import figure_svg
+from osp_core.report.svg import escape, figure_svg
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class Report:
         return [(f"{anchor}-{figure.name}" if repeated else figure.name, figure) for anchor, figure in found]
 
     def html(self) -> str:
-        """The page: one file, nothing to load, no script."""
+        """The page: one file, nothing to load, no script; well-formed XML as well as HTML."""
         links = "".join(
             f'<a href="#{escape(section.anchor)}">{escape(section.title)}</a>'
             for section in self.sections
@@ -100,10 +99,10 @@ class Report:
         )
         body = "".join(_section(section) for section in self.sections)
         return (
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
             # An empty icon, or the browser would ask the server for one.
-            '<link rel="icon" href="data:,">\n'
+            '<link rel="icon" href="data:,"/>\n'
             f"<title>{escape(self.title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
             f'<header id="top"><h1>{escape(self.title)}</h1><p>{escape(self.lead)}</p>'
             f"<nav>{links}</nav></header>\n<main>\n{body}</main>\n</body>\n</html>\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -124,6 +125,17 @@ def dot(x: float, y: float, radius: float, *, fill: str = "", outline: str = "",
     """A circle."""
     side = 2.0 * radius
     return Box(x - radius, y - radius, side, side, fill, outline, round=radius, line_width=width)
+
+
+def printable(text: str) -> str:
+    """Text with U+FFFD for what no page and no picture can hold: control characters, half characters.
+
+    XML has no way to write them, not even escaped.
+    """
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def numbers(values: Iterable[float]) -> tuple[float, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from osp_core.errors import MissingDependencyError
 from osp_core.report.axes import axes_of
-from osp_core.report.figures import COLOURS, Box, Figure, Line, Plot, Shape, Sketch, Stroke, Words
+from osp_core.report.figures import COLOURS, Box, Figure, Line, Plot, Shape, Sketch, Stroke, Words, printable
 
 ALIGNED = {"start": "left", "middle": "center", "end": "right"}
 
@@ -86,7 +86,7 @@ def _shape(axes: Any, shape: Shape, order: int) -> None:
         axes.text(
             shape.x,
             shape.y,
-            shape.text.replace("$", r"\$"),  # no formulas in other people's labels
+            printable(shape.text).replace("$", r"\$"),  # no formulas in other people's labels
             color=_colour(shape.colour),
             fontsize=0.85 * shape.size,
             ha=ALIGNED[shape.anchor],

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from osp_core.files import clear_leftovers, inside, make_directory, sole_use
 from osp_core.report.document import Code, Report, Section, Text
 from osp_core.report.evidence import Evidence, gather
 from osp_core.report.files import save_figures, write_text
@@ -65,9 +66,15 @@ def write_run_report(
     """
     folder = Path(directory)
     report = run_report([_evidence(result) for result in results], results)
-    written = [write_text(folder / "report.html", report.html())]
-    if figures:
-        written += save_figures(report, folder / "figures")
+    make_directory(folder)
+    with sole_use(folder):
+        clear_leftovers(folder)
+        written = [write_text(inside(folder, "report.html"), report.html())]
+        if figures:
+            pictures = inside(folder, "figures")
+            make_directory(pictures)
+            clear_leftovers(pictures)
+            written += save_figures(report, pictures)
     return written
 
 

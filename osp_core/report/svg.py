@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from html import escape
+import html
 
 from osp_core.report.axes import Axis, axes_of
-from osp_core.report.figures import COLOURS, Box, Figure, Line, Plot, Shape, Sketch, Stroke, Words
+from osp_core.report.figures import COLOURS, Box, Figure, Line, Plot, Shape, Sketch, Stroke, Words, printable
 
 WIDTH, HEIGHT = 380.0, 235.0  # of the area below the legend
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 14.0, 30.0, 38.0
@@ -41,6 +41,11 @@ def element(tag: str, content: str = "", /, **attributes: object) -> str:
         if value is not None
     )
     return f"<{tag}{written}>{content}</{tag}>" if content else f"<{tag}{written}/>"
+
+
+def escape(text: str) -> str:
+    """Text as HTML and XML have it."""
+    return html.escape(printable(text))
 
 
 def _text(value: object) -> str:

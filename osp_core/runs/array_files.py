@@ -28,13 +28,18 @@ class NpzTable(Table):
     """Arrays of numpy: "X" with one row an example, and the labels under the name of their column."""
 
     unit = ", row "
+    by_position = True
 
     def __init__(self, path: Path, wanted: Columns) -> None:
         super().__init__(path, wanted)
-        asked = ["X"] if wanted.label is None else ["X", wanted.label]
+        label = self.wanted.label
+        asked = ["X"] if label is None else ["X", label]
         try:
             with zipfile.ZipFile(path) as archive:
-                held = [name.removesuffix(".npy") for name in archive.namelist()]
+                held = [self.clean_name(None, name.removesuffix(".npy")) for name in archive.namelist()]
+                self._members = dict(zip(held, archive.namelist(), strict=True))
+                if twice := [name for name in asked if held.count(name) > 1]:
+                    raise self.error(None, f"two arrays are called {twice[0]!r}; rename one of them.")
                 if missing := [name for name in asked if name not in held]:
                     raise self.error(None, f"there is no array {missing[0]!r}; there are {', '.join(held)}.")
                 shapes = {name: self._header(archive, name).shape for name in asked}
@@ -45,8 +50,8 @@ class NpzTable(Table):
             raise self.error(None, f"X must be a matrix with one row per label; the shapes are {shapes}.")
         self.names = [f"X[{i}]" for i in range(width)]
         self.columns = list(self.names)
-        if wanted.label is not None:
-            self.names.append(wanted.label)
+        if label is not None:
+            self.names.append(label)
 
     def _damaged(self, error: Exception) -> DataError:
         if isinstance(error, DataError):
@@ -54,7 +59,7 @@ class NpzTable(Table):
         return self.error(None, f"it is no archive of plain arrays ({error}).")
 
     def _header(self, archive: zipfile.ZipFile, name: str) -> _Header:
-        info = archive.getinfo(f"{name}.npy")
+        info = archive.getinfo(self._members[name])
         stored = min(info.compress_size, self.path.stat().st_size)
         if info.file_size > max(_LARGE, _DENSEST * stored):
             raise self.error(
@@ -87,7 +92,7 @@ class NpzTable(Table):
         try:
             with zipfile.ZipFile(self.path) as archive:
                 asked = ["X"] if self.wanted.label is None else ["X", self.wanted.label]
-                headers = {name: self._header(archive, name) for name in asked}
+                headers = {self._members[name]: self._header(archive, name) for name in asked}
                 step = max(1, min(PIECE, _LARGEST_ROW // max(1, *(one.row_size for one in headers.values()))))
                 for pieces in zip(*(_pieces(archive, *one, step) for one in headers.items()), strict=True):
                     for record in zip(*pieces, strict=True):
@@ -124,7 +129,7 @@ class _Header(NamedTuple):
 def _pieces(archive: zipfile.ZipFile, name: str, header: _Header, step: int) -> Iterator[Any]:
     """An array from an archive, so many rows at a time."""
     shape, dtype = header.shape, header.dtype
-    with archive.open(f"{name}.npy") as member:
+    with archive.open(name) as member:
         member.read(header.length)
         if header.by_column and len(shape) > 1:
             # Stored column after column: a row is only known when all is read.
@@ -171,7 +176,7 @@ class ParquetTable(Table):
                 for batch in file.iter_batches(batch_size=PIECE):
                     for record in batch.to_pylist():
                         line += 1
-                        yield line, record
+                        yield line, dict(zip(self.names, record.values(), strict=True))
             except (pyarrow.ArrowException, OSError) as error:
                 raise self.error(line + 1, f"the file is damaged ({error}).") from None
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -12,10 +11,12 @@ from typing import Any
 
 from osp_core.errors import InvalidInputError
 from osp_core.runs.paths import checked_path, climbs
-from osp_core.runs.toml_text import toml_text
+from osp_core.runs.text import clean_names
+from osp_core.runs.toml_text import read_toml, toml_text
 
 TABLES = ("params", "stream_params", "learner_params", "target_params")
-LISTS = {"features": str, "drop": str, "classes": str, "seeds": int, "centre": float, "spread": float}
+NAMES = ("features", "drop", "columns", "classes")
+LISTS = {**dict.fromkeys(NAMES, str), "seeds": int, "centre": float, "spread": float}
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,9 @@ class RunConfig:
         a registered stream and its parameters.
     features, drop : tuple of str
         The feature columns (all but the label by default), and columns that are none.
+    columns : tuple of str
+        The features by name, in the order of the weights; found in the data otherwise. A file may have them
+        in any order, but must have these.
     learner, learner_params
         A registered learner and its parameters.
     decoder : str or None
@@ -76,6 +80,7 @@ class RunConfig:
     label: str = "label"
     features: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     stream: str | None = None
     stream_params: Mapping[str, Any] = field(default_factory=dict)
     learner: str = "ogd"
@@ -124,6 +129,8 @@ class RunConfig:
             value = getattr(self, name)
             if not isinstance(value, list | tuple) or not all(type(item) is kind for item in value):
                 raise InvalidInputError(f"{name} must be a list of {kind.__name__}, got {value!r}.")
+            if name in NAMES:
+                value = clean_names(value, name)
             if kind is not float and len(set(value)) < len(value):
                 raise InvalidInputError(f"{name} names something twice: {value!r}.")
             object.__setattr__(self, name, tuple(value))
@@ -137,13 +144,7 @@ class RunConfig:
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str], **overrides: Any) -> RunConfig:
         """Read a run file; what is in `overrides` and not None replaces what the file says."""
-        try:
-            with open(path, "rb") as file:
-                values = tomllib.load(file)
-        except OSError as error:
-            raise InvalidInputError(f"{os.fspath(path)}: {error.strerror}.") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise InvalidInputError(f"{os.fspath(path)}: {error}.") from error
+        values = read_toml(path)
         known = {entry.name for entry in fields(cls)}
         if unknown := sorted(set(values) - known):
             # A run file says what is run, never where results go: that is for the one who runs it.

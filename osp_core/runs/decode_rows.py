@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,8 +15,9 @@ from osp_core.errors import LARGEST, Array, InvalidInputError, OspError
 from osp_core.runs.data import KINDS, check_file, open_table
 from osp_core.runs.model import load_model
 from osp_core.runs.names import make_decoder, make_named_space
-from osp_core.runs.tables import Columns, Row, Table, shown
-from osp_core.runs.text_files import text_lines
+from osp_core.runs.tables import Columns, DataError, Row, Table
+from osp_core.runs.text import shown
+from osp_core.runs.text_files import read_line, text_lines
 from osp_core.spaces import OutputSpace
 
 
@@ -150,7 +150,9 @@ class _Lines(Table):
     def _row(self, line: int, record: str) -> Row:
         text = record.strip()
         try:
-            values = json.loads(text if text.startswith(("[", "{")) else f"[{text}]")
+            values = read_line(self, line, text if text.startswith(("[", "{")) else f"[{text}]")
+        except DataError:
+            raise
         except (ValueError, RecursionError):
             raise self.error(
                 line, f"expected {self._width} numbers separated by commas, got {shown(text)}."

@@ -19,18 +19,18 @@ import numpy as np
 
 from osp_core.checkpoints import Checkpoints
 from osp_core.errors import InvalidInputError, OspError
-from osp_core.files import make_directory, write_text
+from osp_core.files import LOCK, clear_leftovers, inside, make_directory, sole_use, write_text
 from osp_core.protocol import OnlinePredictor
 from osp_core.rounds import Round
 from osp_core.runs.config import RunConfig
-from osp_core.runs.continuing import CONFIG, begin, continued, save
+from osp_core.runs.continuing import CONFIG, Beginning, begin, continued, save
 from osp_core.runs.interrupts import Interrupts
 from osp_core.runs.prepare import Prepared, prepare
 from osp_core.runs.progress_table import ProgressTable
 from osp_core.runs.trace_file import TraceFile
 from osp_core.trace import Trace
 
-SUMMARY, TRACE = "summary.json", "trace.npz"
+SUMMARY, TRACE, ROWS, CHECKPOINTS = "summary.json", "trace.npz", "trace.bin", "checkpoints"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,62 +73,92 @@ def execute(
     says ``"finished": false``. A second Ctrl-C stops at once, with the last checkpoint that was written.
     """
     directory = Path(out)
-    if directory.exists() and not resume and any(directory.iterdir()):
-        raise InvalidInputError(
-            f"{directory} is not empty; choose another directory, or resume the run in it."
-        )
+    if resume:
+        for name in (CONFIG, ROWS, CHECKPOINTS, SUMMARY, TRACE):
+            inside(directory, name)  # no link, or nothing is even read
+    else:
+        refuse_used(directory)
     if config.seeds:
         raise InvalidInputError("A run has one seed; execute_seeds runs several.")
     prepared = prepare(continued(config, directory) if resume else config)
     checkpoints = Checkpoints(
-        directory / "checkpoints",
+        inside(directory, CHECKPOINTS),
         every=config.checkpoint_every,
         seconds=config.checkpoint_seconds,
         keep=config.keep,
     )
-    predictor, done = begin(prepared, checkpoints, warn)
+    saved = checkpoints.paths()
+    beginning = begin(prepared, checkpoints, warn)
+    resolved = prepared.config.seen_from(directory).to_toml()
     make_directory(directory)  # not before all is known to fit together
-    write_text(directory / CONFIG, prepared.config.seen_from(directory).to_toml())
+    with sole_use(directory):
+        # Another run may have been here while we looked at the data.
+        if not resume:
+            refuse_used(directory)
+        elif checkpoints.paths() != saved:
+            raise InvalidInputError(f"Another run has gone on in {directory} meanwhile; resume again.")
+        clear_leftovers(directory)
+        write_text(inside(directory, CONFIG), resolved)
+        return _execute(prepared, beginning, checkpoints, directory, progress=progress)
+
+
+def refuse_used(directory: Path) -> None:
+    """Refuse a directory with something in it: results are never written over others by accident."""
+    if directory.exists() and any(path.name != LOCK for path in directory.iterdir()):
+        raise InvalidInputError(
+            f"{directory} is not empty; choose another directory, or resume the run in it."
+        )
+
+
+def _execute(
+    prepared: Prepared, beginning: Beginning, checkpoints: Checkpoints, directory: Path, *, progress: bool
+) -> RunResult:
+    """Play the rounds, and write what came of them."""
+    predictor = beginning.predictor
     watch = ProgressTable(prepared.space) if progress else _nobody
-    with TraceFile(directory / "trace.bin", rounds=done) as trace, Interrupts() as interrupts:
+    with TraceFile(directory / ROWS, rounds=beginning.done) as trace, Interrupts() as interrupts:
         started = time.monotonic()
         try:
-            finished = _loop(prepared, predictor, trace, checkpoints, interrupts, watch)
+            finished = _loop(prepared, beginning, trace, checkpoints, interrupts, watch)
         except OspError:
             # The round that failed has changed nothing; a disk that is full has been reported already.
             with contextlib.suppress(OspError):
-                save(predictor, trace, checkpoints, prepared)
+                save(beginning, trace, checkpoints, prepared)
             raise
         seconds = time.monotonic() - started
-        save(predictor, trace, checkpoints, prepared)
+        save(beginning, trace, checkpoints, prepared)
         whole = trace.read()
         summary = _summary(predictor, whole, prepared, finished, seconds)
-        write_text(directory / SUMMARY, json.dumps(summary, indent=2) + "\n")
-        whole.save(directory / TRACE)
+        write_text(inside(directory, SUMMARY), json.dumps(summary, indent=2) + "\n")
+        whole.save(inside(directory, TRACE))
     return RunResult(predictor, whole, summary, prepared, interrupts.received)
 
 
 def _loop(
     prepared: Prepared,
-    predictor: OnlinePredictor,
+    beginning: Beginning,
     trace: TraceFile,
     checkpoints: Checkpoints,
     interrupts: Interrupts,
     watch: Callable[[int, Round], None],
 ) -> bool:
     """Play the rounds that are left; False when interrupted."""
-    for x, y in itertools.islice(prepared.against(predictor), trace.rounds, prepared.config.rounds):
+    most, learned = prepared.config.rounds, beginning.learned
+    left = None if most is None else max(0, most - trace.rounds)
+    for x, y in itertools.islice(beginning.rounds, left):
         if interrupts.received is not None:
             return False
         try:
-            record = predictor.step(x, y)
+            record = beginning.predictor.step(x, y)
         except OspError as error:
             error.args = (f"Round {trace.rounds + 1}: {error}", *error.args[1:])
             raise
+        if learned is not None:
+            learned.add(x, y)
         trace.append(record)
         watch(trace.rounds, record)
         if checkpoints.due(trace.rounds):
-            save(predictor, trace, checkpoints, prepared)
+            save(beginning, trace, checkpoints, prepared)
     return True
 
 

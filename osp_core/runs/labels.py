@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import date, time
 from typing import Any
 
 import numpy as np
 
 from osp_core.errors import Array, InvalidInputError, NotAVertexError
+from osp_core.files import read_json
 from osp_core.spaces import OutputSpace
 
 
@@ -29,16 +31,26 @@ def read_label(space: OutputSpace, label: Any) -> Array:
 
 
 def write_label(label: Any) -> str:
-    """Return a label as text that `read_label` reads."""
-    if isinstance(label, Mapping):
-        return ";".join(_edge((u, v)) for u, v in label.items())
-    if isinstance(label, set | frozenset):
-        return ";".join(sorted(map(_edge, label)))
-    if isinstance(label, list | tuple):
-        return ">".join(map(str, label))
+    """Return a label as text that `read_label` reads: as JSON where a name has a separator in it."""
+    if isinstance(label, Mapping | set | frozenset | list | tuple):
+        items = list(label.items()) if isinstance(label, Mapping) else list(label)
+        if not all(map(_is_plain, items)):
+            plain = plain_label(items if isinstance(label, Mapping) else label)
+            return json.dumps(plain, ensure_ascii=False, default=text_of)
+        parts = map(_edge, items)
+        if isinstance(label, list | tuple):
+            return ">".join(parts)
+        return ";".join(parts if isinstance(label, Mapping) else sorted(parts))
     if isinstance(label, np.ndarray):
         return json.dumps(label.tolist())
-    return str(label)
+    return text_of(label)
+
+
+def text_of(value: Any) -> str:
+    """A value that text files have no way of their own for: bytes, a date."""
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    return value.isoformat() if isinstance(value, date | time) else str(value)
 
 
 def plain_label(label: Any) -> Any:
@@ -67,6 +79,17 @@ def split_label(text: str) -> list[str]:
     return [part.strip() for part in text.split(separator) if part.strip()]
 
 
+def json_list(text: str) -> list[Any] | None:
+    """The list that a text in brackets is; None for any other text."""
+    if not text.startswith("["):
+        return None
+    try:
+        found = read_json(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, list) else None
+
+
 def split_edge(part: str) -> tuple[str, ...]:
     """The ends of an edge."""
     return tuple(end.strip() for end in part.split("--" if "--" in part else "-"))
@@ -84,11 +107,8 @@ def _readings(text: str) -> Iterator[Any]:
         yield listed
         if all(len(edge) == 2 for edge in listed):
             yield {edge[0]: edge[1] for edge in listed}
-    if text.lstrip().startswith("["):
-        try:
-            yield from _lists(json.loads(text))
-        except (ValueError, RecursionError):
-            return
+    if (items := json_list(text)) is not None:
+        yield from _lists(items)
 
 
 def _lists(label: Any) -> Iterator[Any]:
@@ -110,6 +130,18 @@ def _edge(element: Any) -> str:
         return str(element)
     ends = [str(end) for end in element]
     return ("--" if any("-" in end for end in ends) else "-").join(ends)
+
+
+def _is_plain(item: Any) -> bool:
+    """Whether a name, or an edge, is read as it was written without further marks."""
+    if isinstance(item, tuple):
+        # "u-v", or "u--v" where an end has a hyphen: not where one has two, or one beside the others.
+        ends = list(map(str, item))
+        return all(map(_is_plain, ends)) and not any(
+            "--" in end or end[0] == "-" or end[-1] == "-" for end in ends
+        )
+    name = str(item)
+    return bool(name) and name == name.strip() and name[0] != "[" and not set(name) & {";", ">"}
 
 
 def _number(text: str) -> Any:

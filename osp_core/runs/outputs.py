@@ -10,12 +10,19 @@ from typing import IO, Any
 
 from osp_core.errors import InvalidInputError, MissingDependencyError
 from osp_core.files import whole_file
-from osp_core.runs.labels import plain_label, write_label
+from osp_core.runs.labels import plain_label, text_of, write_label
+from osp_core.runs.text_files import is_number
 
 PIECE = 1024  # rows in memory at a time
 
 
-def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], *, overwrite: bool = False) -> int:
+# What makes a spreadsheet take a cell for a formula; the wide ones do where wide letters are typed.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+def write_rows(
+    path: Path, rows: Iterable[Mapping[str, Any]], *, overwrite: bool = False, raw: bool = False
+) -> int:
     """Write rows as they come; the file is there when all are, and return how many there were.
 
     Parameters
@@ -26,6 +33,9 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], *, overwrite: bool
         All with the keys of the first; values may be labels of any space.
     overwrite : bool
         Whether an existing file may be replaced.
+    raw : bool
+        Write ``.csv`` and ``.tsv`` cells as they are. Otherwise a cell, or the name of a column, that a
+        spreadsheet would compute gets a ``'`` before it, with which the spreadsheet shows it as text.
     """
     kinds = {
         ".csv": _write_csv,
@@ -40,28 +50,33 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], *, overwrite: bool
     if path.exists() and not overwrite:
         raise InvalidInputError(f"{path} exists already; choose another name, or overwrite it.")
     with whole_file(path, "wb" if path.suffix.lower() == ".parquet" else "w") as file:
-        return write(file, rows, path)
+        return write(file, rows, path, raw)
 
 
-def _write_csv(file: IO[Any], rows: Iterable[Mapping[str, Any]], path: Path) -> int:
+def _write_csv(file: IO[Any], rows: Iterable[Mapping[str, Any]], path: Path, raw: bool) -> int:
     writer = csv.writer(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", lineterminator="\n")
     count = 0
     for count, row in enumerate(rows, start=1):
         if count == 1:
-            writer.writerow(row)
-        writer.writerow(["" if value is None else write_label(value) for value in row.values()])
+            writer.writerow([name if raw else _no_formula(name) for name in row])
+        cells = ["" if value is None else write_label(value) for value in row.values()]
+        writer.writerow(cells if raw else map(_no_formula, cells))
     return count
 
 
-def _write_json_lines(file: IO[Any], rows: Iterable[Mapping[str, Any]], path: Path) -> int:
+def _no_formula(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(_FORMULA) and not is_number(cell) else cell
+
+
+def _write_json_lines(file: IO[Any], rows: Iterable[Mapping[str, Any]], path: Path, raw: bool) -> int:
     count = 0
     for count, row in enumerate(rows, start=1):  # noqa: B007 - it is returned
-        file.write(json.dumps({key: plain_label(value) for key, value in row.items()}, ensure_ascii=False))
-        file.write("\n")
+        plain = {key: plain_label(value) for key, value in row.items()}
+        file.write(json.dumps(plain, ensure_ascii=False, default=text_of) + "\n")
     return count
 
 
-def _write_parquet(file: IO[Any], rows: Iterable[Mapping[str, Any]], path: Path) -> int:
+def _write_parquet(file: IO[Any], rows: Iterable[Mapping[str, Any]], path: Path, raw: bool) -> int:
     try:
         import pyarrow
         import pyarrow.parquet

@@ -18,6 +18,7 @@ from osp_core.runs.labels import read_costs, read_label
 from osp_core.runs.names import make_decoder, make_named_space, make_target
 from osp_core.runs.survey import Moments, Names, given_names, needs_survey
 from osp_core.runs.tables import DataError, Row, Table
+from osp_core.runs.text import clean_names
 from osp_core.spaces import OutputSpace
 from osp_core.targets import AffineLoss, DecisionRegret
 
@@ -32,6 +33,8 @@ class Prepared:
         With everything resolved that was found in the data.
     columns : list of str
         The features of a file by name; empty for a stream.
+    table : Table or None
+        The file or the data frame; None for a stream.
     target, decoder
         None for the defaults of the predictor.
     rounds : callable
@@ -55,6 +58,7 @@ class Prepared:
     against: Callable[[OnlinePredictor], Iterator[tuple[Any, Any]]]
     total: int
     skipped: Callable[[], int]
+    table: Table | None = None
 
 
 def prepare(config: RunConfig) -> Prepared:
@@ -100,6 +104,8 @@ def _from_stream(config: RunConfig) -> Prepared:
 
 def _from_table(config: RunConfig) -> Prepared:
     table = open_table(config.data, config.label, features=config.features or None, drop=config.drop)
+    if config.columns:
+        table.arrange(config.columns)
     known = _surveyed(config, table)
     assert known.space is not None
     space = make_named_space(known.space, known.params)
@@ -110,7 +116,7 @@ def _from_table(config: RunConfig) -> Prepared:
         raise _no_rows(table)
     bound = config.feature_bound if config.feature_bound is not None else max(largest, 1e-12)
     return Prepared(
-        replace(known, feature_bound=bound),
+        replace(known, feature_bound=bound, columns=tuple(table.columns)),
         space,
         len(table.columns) + int(config.intercept),
         bound,
@@ -121,6 +127,7 @@ def _from_table(config: RunConfig) -> Prepared:
         lambda predictor: reader.rounds(),
         total,
         lambda: reader.skipped,
+        table,
     )
 
 
@@ -152,7 +159,7 @@ def _surveyed(config: RunConfig, table: Table) -> RunConfig:
 
 def _with_classes(config: RunConfig) -> dict[str, Any]:
     assert config.space is not None
-    given = dict(config.params)
+    given: dict[str, Any] = clean_names(dict(config.params), "A parameter of the space")
     if not config.classes:
         return given
     named = given_names(config.space, config.classes)

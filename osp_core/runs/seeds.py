@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import InvalidInputError
-from osp_core.files import make_directory, write_text
+from osp_core.files import clear_leftovers, inside, make_directory, sole_use, write_text
 from osp_core.runs.config import RunConfig
 from osp_core.runs.continuing import CONFIG, continued
-from osp_core.runs.execute import SUMMARY, RunResult, execute
+from osp_core.runs.execute import SUMMARY, RunResult, execute, refuse_used
 from osp_core.runs.prepare import prepare
 
 AVERAGED = ("target_loss", "expected_loss", "surrogate_loss", "mean_p", "seconds")
@@ -42,26 +42,31 @@ def execute_seeds(
 
     Parameters are those of `execute`. An interrupt ends the run it hits, and those after it do not begin.
     """
-    directory = Path(out)
+    directory, places = Path(out), {f"seed-{seed}": seed for seed in config.seeds}
     if not config.seeds:
         raise InvalidInputError("execute_seeds needs the seeds in the configuration.")
-    if directory.exists() and not resume and any(directory.iterdir()):
-        raise InvalidInputError(
-            f"{directory} is not empty; choose another directory, or resume the runs in it."
-        )
+    if resume:
+        for name in (CONFIG, SUMMARY, *places):
+            inside(directory, name)
+    else:
+        refuse_used(directory)
     single = replace(continued(config, directory) if resume else config, seed=config.seeds[0], seeds=())
     resolved = prepare(single).config  # what is found in the data is the same for all
+    whole = replace(resolved, seeds=config.seeds, seed=config.seed).seen_from(directory).to_toml()
     make_directory(directory)
-    whole = replace(resolved, seeds=config.seeds, seed=config.seed)
-    write_text(directory / CONFIG, whole.seen_from(directory).to_toml())
-    results: list[RunResult] = []
-    for seed in config.seeds:
-        place, one = directory / f"seed-{seed}", replace(resolved, seed=seed)
-        results.append(execute(one, place, resume=resume, progress=progress, warn=warn))
-        if results[-1].interrupted is not None:
-            break
-    summary = summarize([result.summary for result in results], config.seeds)
-    write_text(directory / SUMMARY, json.dumps(summary, indent=2) + "\n")
+    with sole_use(directory):
+        if not resume:
+            refuse_used(directory)
+        clear_leftovers(directory)
+        write_text(inside(directory, CONFIG), whole)
+        results: list[RunResult] = []
+        for name, seed in places.items():
+            place, one = inside(directory, name), replace(resolved, seed=seed)
+            results.append(execute(one, place, resume=resume, progress=progress, warn=warn))
+            if results[-1].interrupted is not None:
+                break
+        summary = summarize([result.summary for result in results], config.seeds)
+        write_text(inside(directory, SUMMARY), json.dumps(summary, indent=2) + "\n")
     return SeedsResult(results, summary)
 
 

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import InvalidInputError
-from osp_core.runs.labels import split_edge, split_label
+from osp_core.runs.labels import json_list, split_edge, split_label
 from osp_core.runs.tables import Row, Table
 
 MOST_NAMES = 100_000
 """Different names in the labels, at most: more mean that the column is no label."""
+MOST_LETTERS = 2**21
+"""Characters in them, at most: every checkpoint holds them all."""
 
 NAMES = {
     "simplex": "classes",
@@ -56,17 +58,21 @@ class Names:
     def __init__(self, table: Table, space: str) -> None:
         self.table, self.space = table, space
         self._parts: dict[Any, None] = {}
-        self._longest = 0
+        self._longest = self._letters = 0
 
     def __call__(self, row: Row) -> None:
         """Take note of the label of a row."""
         found = _found(self.space, row.label)
         self._longest = max(self._longest, len(found))
-        self._parts.update(dict.fromkeys(found))
-        if len(self._parts) > MOST_NAMES:
-            raise self.table.error(
-                row.line, f"there are more than {MOST_NAMES} different labels; is this the right column?"
-            )
+        for part in found:
+            if part not in self._parts:
+                self._parts[part] = None
+                self._letters += len(str(part))
+        if len(self._parts) > MOST_NAMES or self._letters > MOST_LETTERS:
+            more = f"{MOST_NAMES} different labels"
+            if self._letters > MOST_LETTERS:
+                more = f"{MOST_LETTERS} characters in the names of {len(self._parts)} labels"
+            raise self.table.error(row.line, f"there are more than {more}; is this the right column?")
 
     def params(self) -> dict[str, Any]:
         """The parameters of the space that follow; none where no label names anything."""
@@ -117,7 +123,8 @@ def _found(space: str, label: Any) -> list[Any]:
 
 def _parts(label: Any) -> list[Any]:
     if isinstance(label, str):
-        return split_label(label)
+        listed = json_list(label)
+        return split_label(label) if listed is None else _parts(listed)
     if isinstance(label, bool):
         return [str(label).lower()]
     items = list(label) if isinstance(label, list | tuple | set | frozenset | dict) else [label]
@@ -126,12 +133,12 @@ def _parts(label: Any) -> list[Any]:
 
 def _edges(label: Any) -> list[tuple[Any, ...]]:
     if isinstance(label, str):
-        return [split_edge(part) for part in split_label(label)]
-    if isinstance(label, dict):
-        return list(label.items())
-    return (
-        [tuple(edge) for edge in label if isinstance(edge, list | tuple)] if isinstance(label, list) else []
-    )
+        listed = json_list(label)
+        return [split_edge(part) for part in split_label(label)] if listed is None else _edges(listed)
+    items = list(label.items()) if isinstance(label, dict) else label if isinstance(label, list) else []
+    edges = [tuple(edge) for edge in items if isinstance(edge, list | tuple)]
+    # What is no name makes the row a bad one, when its label is read.
+    return [edge for edge in edges if all(isinstance(end, str | int | float) for end in edge)]
 
 
 def _natural(part: Any) -> tuple[int, float, str]:

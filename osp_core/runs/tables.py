@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.errors import LARGEST, Array, OspError
+from osp_core.errors import LARGEST, Array, InvalidInputError, OspError
+from osp_core.runs.text import clean_label, clean_text, shown
 
 MOST_NAMED = 12  # of the columns that an error message lists
 
@@ -64,12 +65,21 @@ class Table(ABC):
     """
 
     unit = ":"  # between the file and the number of a line
+    by_position = False
+    """Whether the features have no names but their places."""
     path: Path
     columns: list[str]
     names: list[str]
 
     def __init__(self, path: Path, wanted: Columns) -> None:
-        self.path, self.wanted = path, wanted
+        self.path = path
+        self.wanted = Columns(
+            None if wanted.label is None else self.clean_name(None, wanted.label),
+            None
+            if wanted.features is None
+            else tuple(self.clean_name(None, name) for name in wanted.features),
+            tuple(self.clean_name(None, name) for name in wanted.drop),
+        )
         self.bad_rows = 0
 
     def rows(self, *, skip_bad: bool = False) -> Iterator[Row]:
@@ -84,6 +94,22 @@ class Table(ABC):
                 self.bad_rows += 1
                 continue
             yield row
+
+    def arrange(self, columns: Sequence[str]) -> None:
+        """Take the features in this order, whatever that of the file, which must have these and no others."""
+        missing = [name for name in columns if name not in self.columns]
+        besides = [name for name in self.columns if name not in columns]
+        wrong = [f"has no {listed(missing)}"] if missing else []
+        wrong += [f"has {listed(besides)} besides"] if besides else []
+        if not wrong and self.by_position and list(columns) != self.columns:
+            wrong = [f"has them in the order {listed(self.columns)}"]
+        if wrong:
+            raise self.error(
+                None,
+                f"the features of this run are {listed(columns)}; the file {', and '.join(wrong)}. Rename "
+                "them back, or drop what is new.",
+            )
+        self.columns = list(columns)
 
     @abstractmethod
     def _records(self) -> Iterator[tuple[int, Any]]:
@@ -100,7 +126,7 @@ class Table(ABC):
 
     def _choose(self, names: Sequence[str], line: int | None) -> None:
         """Set `names` and `columns`, or say which column is not there, or there twice."""
-        wanted = self.wanted
+        wanted, names = self.wanted, [self.clean_name(line, name) for name in names]
         if twice := [name for name, times in Counter(names).items() if times > 1]:
             raise self.error(line, f"two columns are called {twice[0]!r}; rename one of them.")
         asked = [wanted.label] if wanted.label is not None else []
@@ -114,16 +140,27 @@ class Table(ABC):
         if not self.columns:
             raise self.error(line, f"there is no feature column; the columns are {listed(names)}.")
 
+    def clean_name(self, line: int | None, name: str) -> str:
+        """The name of a column as it is looked for."""
+        try:
+            return clean_text(name)
+        except InvalidInputError as error:
+            raise self.error(line, f"the name of a column {error}.") from None
+
     def _features(self, line: int, cells: dict[str, Any]) -> Array:
         return np.array([self._number(line, name, cells.get(name)) for name in self.columns])
 
     def _label(self, line: int, cells: dict[str, Any]) -> Any:
         if self.wanted.label is None:
             return None
-        label = cells[self.wanted.label]
-        if label is None or (isinstance(label, float) and not np.isfinite(label)):
-            raise self.error(line, f"the label in column {self.wanted.label!r} is missing.")
-        return label
+        label, where = cells[self.wanted.label], f"the label in column {self.wanted.label!r}"
+        missing = label is None or type(label).__name__ in ("NAType", "NaTType")  # as pandas has them
+        if missing or (isinstance(label, float) and not np.isfinite(label)):
+            raise self.error(line, f"{where} is missing.")
+        try:
+            return clean_label(label)
+        except InvalidInputError as error:
+            raise self.error(line, f"{where} {error}.") from None
 
     def _number(self, line: int, column: str, cell: Any) -> float:
         if cell is None or cell == "":
@@ -142,12 +179,6 @@ class Table(ABC):
                 line, f"column {column!r} must be finite and at most {LARGEST:g}, got {shown(cell)}."
             )
         return value
-
-
-def shown(value: Any) -> str:
-    """A value as an error message shows it: on one line, and not too long."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
 
 
 def listed(names: Sequence[str]) -> str:

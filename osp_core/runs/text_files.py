@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
-import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from osp_core.runs.tables import Columns, Row, Table, listed, shown
+from osp_core.errors import InvalidInputError
+from osp_core.files import read_json
+from osp_core.runs.tables import Columns, DataError, Row, Table, listed
+from osp_core.runs.text import clean_names, shown
 
 LONGEST_LINE = 2**24
 """Characters in a line, at most: a file without line ends must not fill the memory."""
@@ -25,8 +28,8 @@ class CsvTable(Table):
             raise self.error(1, "the file is empty.")
         line, cells = first
         _refuse_bytes(self, line, "".join(cells))
-        has_numbers = any(map(_is_number, cells))
-        names = [cell.strip() for cell in cells]
+        has_numbers = any(map(is_number, cells))
+        names = [self.clean_name(line, cell) for cell in cells]
         self._header_line = 0 if has_numbers and not self._names_columns(names) else line
         if not self._header_line:
             names = [f"column {i}" for i in range(len(cells))]
@@ -90,7 +93,7 @@ class JsonLinesTable(Table):
         if first is None:
             raise self.error(1, "the file is empty.")
         line, record = first[0], self._parse(*first)
-        self._as_list = isinstance(record.get("x"), list)
+        self._as_list = self.by_position = isinstance(record.get("x"), list)
         if not self._as_list:
             self._choose(list(record), line)
             return
@@ -109,7 +112,9 @@ class JsonLinesTable(Table):
     def _parse(self, line: int, text: str) -> dict[str, Any]:
         _refuse_bytes(self, line, text)
         try:
-            record = json.loads(text)
+            record = read_line(self, line, text)
+        except DataError:
+            raise
         except (ValueError, RecursionError) as error:
             raise self.error(line, f"the line is no JSON: {error}.") from None
         if not isinstance(record, dict):
@@ -131,6 +136,25 @@ class JsonLinesTable(Table):
         if not isinstance(values, list) or len(values) != len(self.columns):
             raise self.error(line, f'"x" must be a list of {len(self.columns)} numbers, got {shown(values)}.')
         return dict(zip(self.columns, values, strict=True))
+
+
+def read_line(table: Table, line: int, text: str) -> Any:
+    """Read a line of JSON; in an object every column has a clean name of its own, and text that is text."""
+    try:
+        value = read_json(text)
+        if not isinstance(value, dict):
+            return value
+        named = [(table.clean_name(line, key), item) for key, item in value.items()]
+        record = dict(named)
+        if len(record) < len(named):
+            twice = Counter(name for name, _ in named).most_common(1)[0][0]
+            raise InvalidInputError(f"the key {twice!r} is there twice")
+        if "\\u" in text:  # only an escape can make half a character
+            for name, item in record.items():
+                clean_names(item, f"column {name!r}")
+    except InvalidInputError as error:
+        raise table.error(line, f"{error}.") from None
+    return record
 
 
 def text_lines(table: Table) -> Iterator[str]:
@@ -167,7 +191,8 @@ def _is_position(text: str) -> bool:
     return text.removeprefix("-").isdigit()
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Whether a cell is a number."""
     try:
         float(text)
     except ValueError:

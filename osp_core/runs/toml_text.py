@@ -1,14 +1,33 @@
-"""Plain values as TOML; the standard library only reads it."""
+"""Plain values from TOML and to it; the standard library only reads it."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import re
+import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 from osp_core.errors import InvalidInputError
+
+
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a file, or raise an error with its name and the line that is wrong."""
+    text, name = "", os.fspath(path)
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+        return tomllib.loads(text)
+    except OSError as error:
+        raise InvalidInputError(f"{name}: {error.strerror}.") from error
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"\(at line (\d+),", str(error))
+        line = text.split("\n")[int(place[1]) - 1].strip() if place else ""
+        raise InvalidInputError(f"{name}: {error}{line and f': {line[:80]}'}.") from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise InvalidInputError(f"{name}: {error}.") from error
 
 
 def toml_text(values: Mapping[str, Any]) -> str:
@@ -48,5 +67,9 @@ def _value(value: Any) -> str:
 
 
 def _string(text: str) -> str:
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise InvalidInputError(
+            f"{text!r} cannot be written to a run file: it is no Unicode text. Rename it."
+        )
     # JSON's escapes are TOML's, but for DEL, which TOML wants escaped too.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

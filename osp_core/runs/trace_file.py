@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 
 from osp_core.errors import InvalidInputError
-from osp_core.files import lock, sync_directory
+from osp_core.files import open_inside, sync_directory
 from osp_core.rounds import Round
 from osp_core.trace import FIELDS, Trace
 
@@ -22,8 +22,8 @@ class TraceFile:
     """Rows of float64, flushed before every checkpoint and cut back to it on resuming.
 
     A run killed between two checkpoints leaves rows the checkpoint does not know of; they are played
-    again, so they are cut off first: no round is lost, none is counted twice. One process at a time can
-    have the file open.
+    again, so they are cut off first: no round is lost, none is counted twice. Whoever opens the file has its
+    directory alone.
 
     Parameters
     ----------
@@ -37,7 +37,8 @@ class TraceFile:
         self._path = path
         self._failure: InvalidInputError | None = None
         try:
-            self._file = open(path, "r+b" if path.exists() else "w+b")  # noqa: SIM115 - closed by __exit__
+            handle = open_inside(path.parent, path.name, os.O_RDWR | os.O_CREAT)
+            self._file = os.fdopen(handle, "r+b")
         except OSError as error:
             raise self._failed(error) from error
         try:
@@ -77,8 +78,6 @@ class TraceFile:
             raise self._failed(error) from error
 
     def _cut(self) -> None:
-        if not lock(self._file.fileno()):
-            raise InvalidInputError(f"{self._path} is in use by another run; wait for it, or stop it.")
         size = self._file.seek(0, os.SEEK_END)
         if size < self.rounds * _ROW:
             raise InvalidInputError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 from osp_core.errors import InvalidInputError
 from osp_core.runs import RunConfig
 from osp_core.runs.paths import checked_path
+from osp_core.runs.toml_text import read_toml
 
 MOST_RUNS = 1_000_000
 SETTINGS = tuple(entry.name for entry in fields(RunConfig))
@@ -24,13 +24,10 @@ TABLES = tuple(entry.name for entry in fields(RunConfig) if entry.default_factor
 
 def read_grid(path: str | os.PathLike[str]) -> list[RunConfig]:
     """Read the configurations of a grid file; relative paths in it start where the file is."""
+    grid = read_toml(path)
     try:
-        with open(path, "rb") as file:
-            grid = tomllib.load(file)
         return expand(grid, Path(path).parent)
-    except OSError as error:
-        raise InvalidInputError(f"{os.fspath(path)}: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, InvalidInputError) as error:
+    except InvalidInputError as error:
         raise InvalidInputError(f"{os.fspath(path)}: {error}") from error
 
 

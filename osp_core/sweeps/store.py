@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from osp_core.errors import MissingDependencyError, OspError
-from osp_core.files import lock, sync_directory, whole_file
+from osp_core.files import lock, open_inside, read_json, sync_directory, whole_file
 from osp_core.sweeps.task import SCHEMA
 
 NAME = "results.jsonl"
@@ -35,21 +35,21 @@ class Store:
     def __init__(self, directory: Path, *, warn: Callable[[str], None] = lambda message: None) -> None:
         self.path = directory / NAME
         self._rows: dict[str, dict[str, Any]] = {}
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-        except OSError as error:
-            raise StoreError(f"{self.path} cannot be opened: {error.strerror}.") from error
-        try:
-            if not lock(self._file):
-                raise StoreError(
-                    f"{self.path} is in use by another sweep; wait for it, or choose another store."
-                )
+        with contextlib.ExitStack() as opened:
+            try:
+                directory.mkdir(parents=True, exist_ok=True)
+                if (release := lock(directory)) is None:
+                    raise StoreError(
+                        f"{self.path} is in use by another sweep; wait for it, or choose another store."
+                    )
+                opened.callback(release)
+                self._file = open_inside(directory, NAME, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+            except OSError as error:
+                raise StoreError(f"{self.path} cannot be opened: {error.strerror}.") from error
+            opened.callback(os.close, self._file)
             sync_directory(directory)
             self._read(warn)
-        except BaseException:
-            os.close(self._file)
-            raise
+            self._opened = opened.pop_all()
 
     def done(self) -> dict[str, dict[str, Any]]:
         """The rows of the runs that finished, by key."""
@@ -57,7 +57,9 @@ class Store:
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Add a row; when this returns, it is on disk."""
-        line = memoryview(json.dumps(row, allow_nan=False, ensure_ascii=False).encode() + b"\n")
+        text = json.dumps(row, allow_nan=False, ensure_ascii=False) + "\n"
+        # Half a character, as in the name of a file that is no UTF-8, becomes JSON's escape for it.
+        line = memoryview(text.encode(errors="backslashreplace"))
         end = os.fstat(self._file).st_size
         try:
             while line:
@@ -103,7 +105,7 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
     ) -> None:
-        os.close(self._file)
+        self._opened.close()
 
 
 def write_parquet(rows: Iterable[Mapping[str, Any]], path: str | os.PathLike[str]) -> None:
@@ -124,7 +126,7 @@ def _row(line: bytes) -> dict[str, Any]:
     if not line.endswith(b"\n"):
         raise ValueError("the line has no end")
     try:
-        row = json.loads(line)
+        row = read_json(line)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     parts = {"key": str, "schema": int, "config": dict}

@@ -1,5 +1,6 @@
 """The checkpoint file: whole or refused."""
 
+import hashlib
 import json
 import os
 import pickle
@@ -165,4 +166,52 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path):
     rewritten(path, lambda m: m.update({"w.npy": bytes(50_000_000)}), compression=zipfile.ZIP_DEFLATED)
     assert path.stat().st_size < 200_000
     with pytest.raises(CheckpointError, match="compressed"):
+        read_checkpoint(path)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_none_are_neither_written_nor_read(tmp_path, value, monkeypatch):
+    path = tmp_path / "run.ckpt"
+    write_checkpoint(path, {"rounds": 1}, {"w": np.zeros(3)})
+    wild = {"fine": np.ones(2), "learner.w": np.array([[0.0, 1.0], [value, 2.0]])}
+    with pytest.raises(CheckpointError, match=r"Array 'learner\.w' has the entry (nan|inf|-inf) at \[1, 0\]"):
+        write_checkpoint(path, {"rounds": 2}, wild)
+    assert read_checkpoint(path)[0]["rounds"] == 1
+    # A file of somebody else's making, with every checksum right.
+    monkeypatch.setattr("osp_core.checkpoint._refuse_wild", lambda name, values: None)
+    write_checkpoint(path, {"rounds": 2}, wild)
+    monkeypatch.undo()
+    with pytest.raises(CheckpointError, match=r"run\.ckpt' cannot be used: .*'learner\.w' has the entry"):
+        read_checkpoint(path)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_numbers_that_are_none_in_a_header_are_refused_although_it_is_sealed(tmp_path, number):
+    path = tmp_path / "run.ckpt"
+    write_checkpoint(path, {"rounds": 1}, {})
+
+    def reseal(members):
+        body = json.loads(members["header.json"])["body"] | {"rounds": float(number.replace("1e999", "inf"))}
+        text = json.dumps(body, sort_keys=True).replace("Infinity" if number == "1e999" else number, number)
+        seal = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+        members["header.json"] = f'{{"sha256": "{seal}", "body": {text}}}'.encode()
+
+    rewritten(path, reseal)
+    with pytest.raises(CheckpointError, match="Out of range float"):
+        read_checkpoint(path)
+
+
+def test_a_described_type_that_is_not_that_of_the_array_is_refused(tmp_path):
+    path = tmp_path / "run.ckpt"
+    write_checkpoint(path, {}, {"w": np.arange(4)})
+
+    def relabel(members):
+        body = json.loads(members["header.json"])["body"]
+        body["arrays"]["w"]["dtype"] = "float64"
+        text = json.dumps(body, sort_keys=True)
+        seal = hashlib.sha256(text.encode()).hexdigest()
+        members["header.json"] = f'{{"sha256": "{seal}", "body": {text}}}'.encode()
+
+    rewritten(path, relabel)
+    with pytest.raises(CheckpointError, match="'w' is not as the header describes it"):
         read_checkpoint(path)

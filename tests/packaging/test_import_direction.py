@@ -10,7 +10,17 @@ ROOT = Path(__file__).resolve().parents[2]
 # Every layer may import itself and those above it in this list.
 LAYERS = (
     ("errors",),
-    ("arguments", "files", "hooks", "kernels", "plugin_files", "progress", "requirements", "turns"),
+    (
+        "arguments",
+        "constants",
+        "files",
+        "hooks",
+        "kernels",
+        "plugin_files",
+        "progress",
+        "requirements",
+        "turns",
+    ),
     ("combinations", "offsets"),
     ("frank_wolfe",),
     ("predictions",),

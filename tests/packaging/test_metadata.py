@@ -37,10 +37,10 @@ def test_the_extras_are_those_documented():
 
 
 def test_all_is_everything_but_torch_and_the_tools_of_the_docs():
-    extras, *frames = EXTRAS["all"]
+    extras, *others = EXTRAS["all"]
     included = set(re.fullmatch(rf"{NAME}\[(.*)\]", extras)[1].split(","))
     assert included == set(EXTRAS) - {"all", "torch", "docs"}
-    assert packages_of(frames) == {"pandas", "polars", "pyarrow"}
+    assert packages_of(others) == {"pandas", "polars", "pyarrow", "filelock"}
 
 
 def test_every_requirement_has_a_lower_bound():

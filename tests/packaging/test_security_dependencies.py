@@ -29,6 +29,7 @@ OPTIONAL = {
     "pandas",
     "polars",
     "pyarrow",
+    "filelock",
 }
 TOOLS = {"pytest", "hypothesis", "pytest-xdist", "mkdocs-material", "mkdocstrings"}
 BUILD = {"hatchling"}

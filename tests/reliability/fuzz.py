@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unicodedata
 import warnings
 import zipfile
 from pathlib import Path
@@ -40,12 +41,12 @@ def csv_table(data, place):
         return "refused"
     text = data.decode("utf-8-sig")
     cells = [line for line in csv.reader(io.StringIO(text, newline=""), strict=True) if line]
-    names = [name.strip() for name in cells[0]]
+    names = [tidy(name) for name in cells[0]]
     assert names.count("y") == 1
     assert len(rows) == len(cells) - 1
     for row, line in zip(rows, cells[1:], strict=True):
         given = {name: cell.strip() for name, cell in zip(names, line, strict=True)}
-        assert row.label == given.pop("y")
+        assert row.label == tidy(given.pop("y"))
         assert row.x.tolist() == [float(cell) for cell in given.values()]
     return "accepted"
 
@@ -55,10 +56,12 @@ def json_table(data, place):
     rows = table_rows(path)
     if rows is None:
         return "refused"
-    lines = [json.loads(line) for line in data.decode("utf-8-sig").split("\n") if line.strip()]
+    texts = [line for line in data.decode("utf-8-sig").split("\n") if line.strip()]
+    lines = [{tidy(key): value for key, value in json.loads(text).items()} for text in texts]
     assert len(rows) == len(lines)
-    for row, record in zip(rows, lines, strict=True):
-        assert row.label == record.pop("y")
+    for row, record, text in zip(rows, lines, texts, strict=True):
+        assert len(record) == len(json.loads(text, object_pairs_hook=list))
+        assert row.label == tidy(record.pop("y"))
         values = record["x"] if isinstance(record.get("x"), list) else [record[key] for key in lines[0]]
         assert row.x.tolist() == [float(value) for value in values]
     return "accepted"
@@ -99,6 +102,74 @@ def table_rows(path):
     assert bad == 0
     assert len(strict) == len(skipping)
     return strict
+
+
+def tidy(value):
+    """A label or a name as we read it."""
+    if isinstance(value, str):
+        value.encode()  # it must be text
+        return unicodedata.normalize("NFC", value.strip())
+    if isinstance(value, list):
+        return [tidy(item) for item in value]
+    return {tidy(key): tidy(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def resumed(data, place):
+    """A table in the place of one whose first rows were learned: it must begin with the same rows."""
+    from osp_core.checkpoints import Checkpoints
+    from osp_core.errors import OspError
+    from osp_core.runs import RunConfig
+    from osp_core.runs.continuing import begin, continued
+    from osp_core.runs.prepare import prepare
+
+    out = Path(learned_run().name) / "out"
+    config = RunConfig(space="simplex", data=str(written(place / "again.csv", data)), label="y")
+    try:
+        prepared = prepare(continued(config, out))
+        assert begin(prepared, Checkpoints(out / "checkpoints", every=1), print).done == LEARNED
+    except OspError:
+        return "refused"
+    cells = [line for line in csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")) if line]
+    names = [tidy(name) for name in cells[0]]
+    rows = [dict(zip(names, line, strict=True)) for line in cells[1 : LEARNED + 1]]
+    found = [(float(row["a"].strip()), float(row["b"].strip()), tidy(row["y"])) for row in rows]
+    assert found == [(1.0, 2.0, "u"), (3.0, 4.5, "v"), (-1.0, 0.5, "u")]
+    return "accepted"
+
+
+LEARNED = 3
+LEARNED_ROWS = b"a,b,y\n1,2,u\n3,4.5,v\n-1,0.5,u\n2,2,v\n"
+
+
+@functools.cache
+def learned_run():
+    """A directory with a run that has learned the first rows."""
+    from osp_core.runs import RunConfig, execute
+
+    folder = scratch()
+    data = written(Path(folder.name) / "table.csv", LEARNED_ROWS)
+    config = RunConfig(space="simplex", data=str(data), label="y", rounds=LEARNED, feature_bound=1e3)
+    execute(config, Path(folder.name) / "out")
+    return folder
+
+
+def store(data, place):
+    """A store of results: whole lines, each of which any reader of JSON understands in the same way."""
+    from osp_core.sweeps import Store, StoreError
+
+    written(place / "results.jsonl", data)
+    try:
+        with Store(place) as opened:
+            done = opened.done()
+    except StoreError:
+        assert (place / "results.jsonl").read_bytes() == data
+        return "refused"
+    left = (place / "results.jsonl").read_bytes()
+    assert data.startswith(left)
+    rows = [json.loads(line) for line in left.splitlines(keepends=True)]
+    last = {row["key"]: row for row in rows}
+    assert done == {key: row for key, row in last.items() if row["status"] == "done"}
+    return "accepted" if left == data else "refused"
 
 
 def run_file(data, place):
@@ -200,7 +271,18 @@ def parsed(text):
 
 TARGETS = {
     one.__name__: one
-    for one in (csv_table, json_table, npz_table, run_file, checkpoint, header, recipe, label)
+    for one in (
+        csv_table,
+        json_table,
+        npz_table,
+        resumed,
+        store,
+        run_file,
+        checkpoint,
+        header,
+        recipe,
+        label,
+    )
 }
 
 
@@ -221,6 +303,7 @@ def table_seeds():
         "α,y\n0.1,日本\n1e100,β\n".encode(),
         b"a,a,y\n1,2,u\n",
         b"a,y\nnan,u\ninf,v\n1_0,w\n,x\n",
+        "e\u0301,y\n1,e\u0301\n2,\u00e9 \n3,\u0001\n".encode(),
         b"1,2,y\n3,4,u\n",
     ]
 
@@ -231,7 +314,20 @@ def json_seeds():
         b'{"x": [1, 2], "y": 3}\n\n{"x": [0, -1e-9], "y": 4}\n',
         b'{"a": true, "y": "t"}\n{"a": null, "y": "f"}\n',
         b'{"a": 1e400, "y": NaN}\n{"a": "5", "y": {"k": [[]]}}\n',
+        b'{"a": 1, "y": "u", "a": 2}\n{"a": 1, "y": "\\ud800"}\n',
+        '{"e\u0301": 1, "y": " e\u0301"}\n{"\u00e9": 2, "y": "\\u0000"}\n'.encode(),
     ]
+
+
+def resumed_seeds():
+    swapped = b"y,b,a\nu,2,1\nv,4.5,3\nu,0.5,-1\nv,9,9\n"
+    return [LEARNED_ROWS, swapped, LEARNED_ROWS.replace(b"\n", b"\r\n"), LEARNED_ROWS + b"5,5,u\n"]
+
+
+def store_seeds():
+    rows = [{"schema": 1, "key": key, "status": "done", "config": {"data": "ü"}} for key in "ab"]
+    lines = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    return [lines, lines + b'{"schema": 1, "key"', lines.replace(b'"key"', b'"schema": 1, "key"', 1), b""]
 
 
 def npz_seeds():
@@ -353,6 +449,8 @@ SEEDS = {
     "csv_table": table_seeds,
     "json_table": json_seeds,
     "npz_table": npz_seeds,
+    "resumed": resumed_seeds,
+    "store": store_seeds,
     "run_file": run_seeds,
     "checkpoint": checkpoint_seeds,
     "header": header_seeds,
@@ -361,7 +459,20 @@ SEEDS = {
 }
 _WORDS = "nan inf -inf 1e999 -0 0 1 -1 1e-320 9999999999 null true [] {} [[ }} \" ' , ; : > - float64 "
 _WORDS += '"sha256" "schema" "shape" "dtype" "d" "n_features"'
-_BYTES = (b"\0", b"\xff", b"\n", b"\r\n", b"\t", b"\xef\xbb\xbf", b"PK\x05\x06", b"\x93NUMPY", b"1" * 400)
+_BYTES = (
+    b"\\ud800",
+    "e\u0301".encode(),
+    b"\x01",
+    b"\0",
+    b"\xff",
+    b"\n",
+    b"\r\n",
+    b"\t",
+    b"\xef\xbb\xbf",
+    b"PK\x05\x06",
+    b"\x93NUMPY",
+    b"1" * 400,
+)
 TOKENS = [*_WORDS.encode().split(), *_BYTES, "\u2028é".encode(), b"[" * 3000]
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import osp_core as osp
 from osp_core.checkpoint import CheckpointError
+from osp_core.files import sole_use
 from osp_core.runs import RunConfig, execute
 from osp_core.runs.trace_file import TraceFile
 
@@ -131,8 +132,8 @@ def test_a_bad_round_is_what_is_reported_when_the_disk_is_full_as_well(tmp_path,
 def test_two_processes_cannot_write_one_run(tmp_path):
     straight(tmp_path / "out")
     with (
-        TraceFile(tmp_path / "out" / "trace.bin", rounds=120),
-        pytest.raises(osp.InvalidInputError, match=r"trace\.bin is in use by another run"),
+        sole_use(tmp_path / "out"),
+        pytest.raises(osp.InvalidInputError, match="out is in use by another run"),
     ):
         execute(RunConfig.of({**SETTINGS, "rounds": 130}), tmp_path / "out", resume=True)
 

@@ -1,6 +1,8 @@
 """Files made to do harm are refused by name, before they are unpacked, and run nothing."""
 
+import hashlib
 import io
+import json
 import pickle
 import struct
 import tracemalloc
@@ -77,6 +79,48 @@ def bomb_in_the_header(path):
     archive(path, {"header.json": [b'{"sha256": "', GROWN, b'"}']})
 
 
+def sealed(path, changes, described=None):
+    """A checkpoint with other arrays or another header, and every checksum right."""
+    with zipfile.ZipFile(good_checkpoint(path)) as whole:
+        members = {name: whole.read(name) for name in whole.namelist()}
+    body = json.loads(members["header.json"])["body"]
+    for name, array in changes.items():
+        buffer = io.BytesIO()
+        np.lib.format.write_array(buffer, array, version=(1, 0), allow_pickle=False)
+        members[f"{name}.npy"] = buffer.getvalue()
+        entry = {"shape": list(array.shape), "dtype": array.dtype.name}
+        body["arrays"][name] = {**entry, "sha256": hashlib.sha256(buffer.getvalue()).hexdigest()}
+    body |= described or {}
+    text = json.dumps(body, sort_keys=True, ensure_ascii=False)
+    seal = hashlib.sha256(text.encode()).hexdigest()
+    members["header.json"] = f'{{"sha256": "{seal}", "body": {text}}}'.encode()
+    with zipfile.ZipFile(path, "w") as made:
+        for name, content in members.items():
+            made.writestr(name, content)
+
+
+def not_a_number(path):
+    sealed(path, {"learner.core": np.full((3, 2), np.nan)})
+
+
+def infinite(path):
+    sealed(path, {"learner.numbers": np.array([1.0, np.inf, 0.0, 0.0])})
+
+
+def unknown_type(path):
+    sealed(path, {"learner.core": np.zeros((3, 2), dtype=np.complex128)})
+
+
+def key_twice(path):
+    with zipfile.ZipFile(good_checkpoint(path)) as whole:
+        members = {name: whole.read(name) for name in whole.namelist()}
+    # The last one counts for most readers, and is the one that was sealed.
+    members["header.json"] = members["header.json"].replace(b'"plays": 1', b'"plays": 9, "plays": 1')
+    with zipfile.ZipFile(path, "w") as made:
+        for name, content in members.items():
+            made.writestr(name, content)
+
+
 def many_members(path):
     with zipfile.ZipFile(path, "w") as made:
         for number in range(20_000):
@@ -88,6 +132,10 @@ CHECKPOINTS = {
     bomb: "compressed",
     bomb_in_the_header: "compressed",
     many_members: "20000 members",
+    not_a_number: r"'learner\.core' has the entry nan at \[0, 0\]",
+    infinite: r"'learner\.numbers' has the entry inf at \[1\]",
+    unknown_type: r"'learner\.core' is not described",
+    key_twice: "the key 'plays' is there twice",
 }
 LABELS = [npy_header((1,), "<i8"), bytes(8)]
 LONG_HEADER = b"\x93NUMPY\x02\x00" + struct.pack("<I", GROWN)
@@ -158,12 +206,13 @@ def test_the_command_refuses_them_in_one_line(tmp_path, name):
     assert not (tmp_path / "harm").exists()
 
 
-def test_the_command_passes_over_a_hostile_checkpoint_and_says_so(tmp_path):
+@pytest.mark.parametrize("make", [bomb, not_a_number, key_twice])
+def test_the_command_passes_over_a_hostile_checkpoint_and_says_so(tmp_path, make):
     settings = ["--space", "simplex", "-p", "d=3", "--stream", "linear_teacher", "--rounds", "30"]
     out = ["--checkpoint-every", "10", "--out", str(tmp_path / "out")]
     CliRunner().invoke(main, ["run", *settings, *out], catch_exceptions=False)
     newest = osp.Checkpoints(tmp_path / "out" / "checkpoints", every=1).paths()[0]
-    bomb(newest)
+    make(newest)
     done = CliRunner().invoke(main, ["run", *settings, *out, "--resume", "--quiet"])
     assert done.exit_code == 0
     assert done.stderr.count("passed over a damaged checkpoint") == 1

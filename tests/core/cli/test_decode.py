@@ -253,3 +253,71 @@ def test_models_of_files_without_names_take_features_in_their_order(osp_command,
         expected = ["u", "v"] if file == fresh else labels.tolist()
         found = [answer["output"] for answer in answers]
         assert np.mean([a == b for a, b in zip(found, expected, strict=True)]) > 0.9
+
+
+FORMULAS = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "＝1+1"]
+PLAIN = ["-1.5", "+3", "1e5", "a=b", "'x", ""]
+
+
+@pytest.fixture
+def spreadsheet(tmp_path):
+    """Rows whose cells a spreadsheet would compute, and the scores of two classes of that kind."""
+    rows = [["note", "=name()", "s0", "s1"]]
+    rows += [[cell, cell, str(i % 2), "-0.5"] for i, cell in enumerate([*FORMULAS, *PLAIN])]
+    with open(tmp_path / "train.csv", "w", newline="") as file:
+        csv.writer(file).writerows(
+            [[*row, "y"] if i == 0 else [*row, f"=class{i % 2}"] for i, row in enumerate(rows)]
+        )
+    config = RunConfig(space="simplex", data=str(tmp_path / "train.csv"), label="y", features=("s0", "s1"))
+    execute(config, tmp_path / "run")
+    return [
+        "decode",
+        "--model",
+        str(tmp_path / "run"),
+        "--file",
+        str(tmp_path / "train.csv"),
+        "--deterministic",
+    ]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_what_a_spreadsheet_would_compute_is_written_as_text(osp_command, spreadsheet, tmp_path, ending):
+    output = tmp_path / f"o.{ending}"
+    assert osp_command(*spreadsheet, "--output", str(output)).exit_code == 0
+    with open(output, newline="") as file:
+        header, *rows = csv.reader(file, delimiter="\t" if ending == "tsv" else ",")
+    assert header == ["note", "'=name()", "s0", "s1", "y", "prediction"]
+    assert [row[0] for row in rows] == [*(f"'{cell}" for cell in FORMULAS), *PLAIN]
+    assert {row[3] for row in rows} == {"-0.5"}
+    assert {row[5] for row in rows} <= {"'=class0", "'=class1"}
+
+
+def test_rows_are_written_as_they_are_on_request_and_where_nothing_is_computed(
+    osp_command, spreadsheet, tmp_path
+):
+    assert osp_command(*spreadsheet, "--output", str(tmp_path / "o.csv"), "--raw").exit_code == 0
+    with open(tmp_path / "o.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["note"] for row in rows] == [row["=name()"] for row in rows] == [*FORMULAS, *PLAIN]
+    assert osp_command(*spreadsheet, "--output", str(tmp_path / "o.jsonl")).exit_code == 0
+    written = [json.loads(line) for line in (tmp_path / "o.jsonl").read_text().splitlines()]
+    assert [row["note"] for row in written] == [*FORMULAS, *PLAIN]
+    refused = osp_command(*spreadsheet, "--raw")
+    assert (refused.exit_code, "--raw" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"in": 1, "in": 2, "out": 3}\n', "standard input:1: the key 'in' is there twice"),
+        ('{"in": 1, "out": 3, "note": "\\ud800"}\n', "standard input:1: column 'note'"),
+    ],
+)
+def test_ambiguous_and_unwritable_lines_are_refused(osp_command, model, text, message):
+    result = osp_command("decode", "--model", str(model), input=text)
+    assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
+
+
+def test_a_parameter_with_a_key_that_is_there_twice_is_refused(osp_command):
+    result = osp_command("decode", "--space", "simplex", "-p", 'd={"a": 1, "a": 2}', input="1,2\n")
+    assert (result.exit_code, "d: the key 'a' is there twice" in result.stderr) == (2, True), result.stderr

@@ -49,6 +49,22 @@ FILES = {
     "only a label": ("d.csv", b"y\nu\n", ":1: there is no feature column"),
     "tabs": ("d.tsv", b"a\tb\ty\n1\t2\n", ":2: the row has 2 cells, not 3."),
     "no JSON": ("d.jsonl", b'{"a": 1, "y": "u"}\n{oops\n', ":2: the line is no JSON"),
+    "key twice": ("d.jsonl", b'{"a": 1, "y": "u", "a": 2}\n', ":1: the key 'a' is there twice."),
+    "half a character": (
+        "d.jsonl",
+        b'{"a": 1, "y": "u"}\n{"a": 1, "y": "\\ud800"}\n',
+        ":2: column 'y' holds '\\ud800', which has half a character",
+    ),
+    "columns that look the same": (
+        "d.csv",
+        "caf\u00e9,cafe\u0301,y\n1,2,u\n".encode(),
+        ":1: two columns are called 'caf\u00e9'",
+    ),
+    "huge label": (
+        "d.jsonl",
+        b'{"a": 1, "y": "' + b"u" * 200_000 + b'"}\n',
+        ":1: the label in column 'y' has text of 200000 characters, more than 131072; is this the right",
+    ),
     "no object": ("d.jsonl", b"[1, 2]\n", ":1: the line must be a JSON object"),
     "deep JSON": ("d.jsonl", b'{"a": 1, "y": ' + b"[" * 100_000 + b"\n", ":1: the line is no JSON"),
     "key missing": ("d.jsonl", b'{"a": 1, "y": "u"}\n{"y": "u"}\n', ":2: column 'a' is empty"),

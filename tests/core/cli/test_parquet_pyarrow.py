@@ -1,5 +1,7 @@
 """Parquet files in and out of the command."""
 
+import datetime
+import decimal
 import json
 import tracemalloc
 
@@ -115,3 +117,66 @@ def test_parquet_files_are_read_piece_by_piece(tmp_path):
 
     peak(small)
     assert peak(large) < 1.2 * peak(small)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([datetime.date(2024, 5, 1)] * 200, "row 1: the label in column 'kind' is a date, 2024-05-01"),
+        ([datetime.datetime(2024, 5, 1)] * 200, "row 1: the label in column 'kind' is a datetime"),
+        ([b"hi"] * 199 + [b"\xff"], "row 200: the label in column 'kind' has bytes that are no UTF-8 text"),
+        ([decimal.Decimal("1.5")] * 200, "row 1: the label in column 'kind' is a Decimal, 1.5"),
+    ],
+)
+def test_labels_that_are_neither_text_nor_numbers_are_named(tmp_path, osp_command, labels, message):
+    data = write(tmp_path / "d.parquet", kind=labels)
+    options = ["--space", "simplex", "--data", str(data), "--label", "kind", "--drop", "id"]
+    result = osp_command("run", *options, "--out", str(tmp_path / "out"))
+    assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_bytes_that_are_text_are_the_labels_of_the_text(tmp_path):
+    data = write(tmp_path / "d.parquet", kind=pyarrow.array(["hé"] * 200).cast(pyarrow.binary()))
+    assert {row.label for row in open_table(data, "kind", drop=["id"]).rows()} == {"hé"}
+
+
+def test_dates_and_bytes_that_are_carried_along_come_out_as_text(tmp_path, osp_command):
+    when, raw = datetime.date(2024, 5, 1), b"\xffok"
+    data = write(tmp_path / "d.parquet", rows=3, when=[when] * 3, raw=[raw] * 3)
+    options = [
+        "--space",
+        "simplex",
+        "--data",
+        str(data),
+        "--label",
+        "kind",
+        "--features",
+        "a,b",
+        "--no-report",
+    ]
+    assert osp_command("run", *options, "--out", str(tmp_path / "out")).exit_code == 0
+    for ending in ("csv", "jsonl", "parquet"):
+        output = tmp_path / f"o.{ending}"
+        arguments = ["decode", "--model", str(tmp_path / "out"), "--file", str(data), "--output", str(output)]
+        result = osp_command(*arguments)
+        assert result.exit_code == 0, result.output
+    assert (tmp_path / "o.csv").read_text().splitlines()[1].count(r"2024-05-01,\xffok") == 1
+    first = json.loads((tmp_path / "o.jsonl").read_text().splitlines()[0])
+    assert (first["when"], first["raw"]) == ("2024-05-01", r"\xffok")
+    kept = pyarrow.parquet.read_table(tmp_path / "o.parquet").to_pylist()[0]
+    assert (kept["when"], kept["raw"]) == (when, raw)
+
+
+def test_a_run_goes_on_with_its_rows_as_parquet(tmp_path, osp_command):
+    table = pyarrow.parquet.read_table(write(tmp_path / "d.parquet"))
+    rows = [",".join(map(str, record.values())) for record in table.to_pylist()]
+    (tmp_path / "d.csv").write_text("\n".join([",".join(table.column_names), *rows]))
+    swapped = table.select(["b", "kind", "a", "id"])
+    pyarrow.parquet.write_table(swapped, tmp_path / "swapped.parquet")
+    basic = ["run", "--space", "simplex", "--label", "kind", "--drop", "id", "--no-report", "--json"]
+    whole = osp_command(*basic, "--data", str(tmp_path / "d.csv"), "--out", str(tmp_path / "whole"))
+    parts = [*basic, "--out", str(tmp_path / "parts")]
+    osp_command(*parts, "--data", str(tmp_path / "d.csv"), "--rounds", "90")
+    resumed = osp_command(*parts, "--data", str(tmp_path / "swapped.parquet"), "--resume")
+    assert json.loads(resumed.stdout)["weights_sha256"] == json.loads(whole.stdout)["weights_sha256"]

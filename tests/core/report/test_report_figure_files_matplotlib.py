@@ -50,3 +50,10 @@ def test_a_run_gets_its_figures(tmp_path):
     written = write_run_report(tmp_path, execute(config, tmp_path / "run"), figures=True)
     assert {tmp_path / "figures" / "regret.svg", tmp_path / "figures" / "regret.png"} <= set(written)
     assert all(path.stat().st_size for path in written)
+
+
+def test_control_characters_in_labels_leave_the_files_sound(tmp_path, evidence):
+    strange = ["a\x00b", "\x1b[31m", "\x07", "\ufffe", "--", "]]>"]
+    report = demo_report([Subject("one \x01", "", (evidence("hypercube", params={"labels": strange}),))])
+    for path in save_figures(report, tmp_path, formats=["svg"]):
+        ElementTree.parse(path)

@@ -2,11 +2,13 @@
 
 import re
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 
 import osp_core as osp
-from osp_core.report import Subject, demo_report, write_report, write_run_report
+from osp_core.report import Subject, demo_report, figures, write_report, write_run_report
+from osp_core.report.svg import standalone_svg
 from osp_core.runs import RunConfig, execute
 
 
@@ -24,8 +26,7 @@ class Page(HTMLParser):
         self.ids += [values["id"]] if "id" in values else []
         self.links += [values["href"]] if "href" in values else []
         self.outside += [values[name] for name in ("src", "srcset", "data", "xlink:href") if name in values]
-        if tag not in ("meta", "link", "br"):
-            self.open.append(tag)
+        self.open.append(tag)
 
     def handle_startendtag(self, tag, attributes):
         self.handle_starttag(tag, attributes)
@@ -166,3 +167,25 @@ def test_an_interrupted_run_has_a_partial_report(tmp_path, flowers, monkeypatch)
     assert "partial report" in text
     assert f"{len(result.trace)} rounds" in text
     assert 0 < len(result.trace) < 70
+
+
+STRANGE = ["a\x00b", "\x1b[31mred", "bell\x07", "c\x0bd", "\ufffe\uffff", "\x7f\x85", "]]>", "&nbsp;", "--"]
+
+
+@pytest.mark.parametrize("space", ["simplex", "hypercube", "ordinal", "permutahedron", "birkhoff"])
+def test_the_page_and_its_figures_are_xml_whatever_is_in_the_labels(evidence, space):
+    parameter = {"simplex": "classes", "hypercube": "labels", "ordinal": "categories"}.get(space, "items")
+    run = evidence(space, params={parameter: STRANGE}, rounds=12)
+    report = demo_report([Subject("one \x01", "note \x02", (run,))])
+    text = report.html()
+    page = ElementTree.fromstring(text)
+    assert page.tag == "html"
+    assert "\ufffd[31mred" in "".join(page.itertext())
+    for name, figure in report.figures():
+        root = ElementTree.fromstring(standalone_svg(figure))
+        assert root.tag == "{http://www.w3.org/2000/svg}svg", name
+
+
+def test_half_a_character_is_shown_as_one_that_is_missing():
+    assert figures.printable("a\ud800b\x00\n") == "a\ufffdb\ufffd\n"
+    assert figures.printable("naïve ∑ 日本 😀") == "naïve ∑ 日本 😀"

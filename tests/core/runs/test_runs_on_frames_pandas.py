@@ -36,6 +36,31 @@ def test_a_run_on_a_frame_is_resumed(frame, tmp_path):
     )
 
 
+def test_a_frame_with_its_columns_in_another_order_is_continued_and_another_frame_is_not(frame, tmp_path):
+    straight = execute(config(frame), tmp_path / "s")
+    execute(config(frame, rounds=50), tmp_path / "out")
+    with pytest.raises(DataError, match="data frame of pandas: this run has learned the 50 rows"):
+        execute(config(frame[::-1]), tmp_path / "out", resume=True)
+    resumed = execute(config(frame[["kind", "out", "in"]]), tmp_path / "out", resume=True)
+    assert resumed.summary["weights_sha256"] == straight.summary["weights_sha256"]
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        (pandas.NA, "the label in column 'kind' is missing"),
+        (pandas.NaT, "the label in column 'kind' is missing"),
+        (pandas.Timestamp("2024-05-01"), "the label in column 'kind' is a Timestamp, 2024-05-01"),
+        ("\udc80", "the label in column 'kind' holds .*half a character"),
+    ],
+)
+def test_what_is_no_label_is_named_with_its_row(frame, label, message):
+    frame["kind"] = frame["kind"].astype(object)
+    frame.iloc[7, 2] = label
+    with pytest.raises(DataError, match=f"data frame of pandas, row 8: {message}"):
+        list(open_table(frame, "kind").rows())
+
+
 def test_a_labelled_frame_has_the_rows_it_was_given(frame, tmp_path):
     execute(config(frame), tmp_path / "out")
     new = frame.drop(columns="kind")[["out", "in"]]
