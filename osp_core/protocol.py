@@ -371,7 +371,7 @@ class OnlinePredictor:
         self._certified = self._certified and play.law.certified and play.instance.covered
         return Round(
             play.instance.space,
-            np.array(play.vertex),
+            play.vertex.copy(),
             np.array(truth),
             np.array(play.law.nearest),
             target_loss,

@@ -61,7 +61,7 @@ class Round:
     Attributes
     ----------
     vertex, y, nearest : array
-        What was played, the truth, and y*, which `predict` would have answered: the record's own copies.
+        What was played, the truth, and y*, which `predict` would have answered: each a copy of its own.
     label, predicted : object
         What was played, and y*, as a person would write them.
     law : Law

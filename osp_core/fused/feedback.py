@@ -13,8 +13,10 @@ from osp_core.targets import AffineLoss, DecisionRegret, RoundLoss
 from osp_core.targets.premises import reveal
 
 MEMORY = 2**22  # numbers that are kept of labels seen before
+# What a label may be to be looked up by itself; a subclass might change, or compare in its own way.
 NAMES = frozenset({int, str, bool, float, bytes, np.str_, np.bool_, np.float64, np.float32})
 NAMES |= {np.dtype(code).type for code in "bBhHiIlLqQ"}
+WORDS = frozenset({int, str})  # of which sets and tuples are made
 FLOAT64 = np.dtype(np.float64)
 NO_COLUMNS = np.empty(0, dtype=np.int64)
 
@@ -100,7 +102,7 @@ def label_key(y: Any) -> Hashable | None:
         return kind, y
     if kind is np.ndarray:
         return (y.dtype.str, y.shape, y.tobytes()) if y.dtype.kind in "biufU" else None
-    if kind in (tuple, frozenset) and all(part.__class__ in (int, str) for part in y):
+    if kind in (tuple, frozenset) and WORDS.issuperset(map(type, y)):
         return kind, y
     return None
 

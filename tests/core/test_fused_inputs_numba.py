@@ -9,6 +9,7 @@ from fused_rounds import (
     LEARNERS,
     SPACES,
     nearly,
+    outcome,
     plain_rounds,
     predictor,
     run_with,
@@ -177,6 +178,19 @@ def test_inputs_may_come_in_every_form(form):
     np.testing.assert_allclose(one.learner.weights, text.learner.weights, atol=1e-12)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_rows_of_norm_one_up_to_the_rounding_of_float32_fare_alike_in_runs_and_steps(form):
+    space = SPACES["softmax"]()
+    X = np.random.default_rng(0).standard_normal((60, 6)).astype(np.float32)
+    X = form(X / np.linalg.norm(X, axis=1, keepdims=True))
+    Y = np.arange(60) % 4
+    whole, steps = predictor(space), predictor(space)
+    found = outcome(whole, lambda subject: len(osp.run(subject, X, Y)))
+    expected = outcome(steps, lambda subject: len([subject.step(X[i : i + 1][0], Y[i]) for i in range(60)]))
+    assert found == expected or found[1].endswith(expected[1])
+    same_bits(whole, steps)
+
+
 def vertices(space, labels):
     return np.array([space.from_label(label) for label in labels])
 
@@ -320,3 +334,16 @@ def test_threads_that_share_a_predictor_leave_it_as_one_thread_would():
     trace = osp.run(alone, np.tile(x, (4 * rounds, 1)), [1] * (4 * rounds))
     same_bits(subject, alone)
     np.testing.assert_array_equal(np.sort([record[0] for record in records]), np.sort(trace.surrogate_loss))
+
+
+def test_no_more_labels_are_remembered_than_there_is_memory_for(monkeypatch):
+    space = osp.make_space("simplex", d=20)
+    X, Y = stream(space, rounds=60)
+    whole = predictor(space)
+    osp.run(whole, X, Y)
+    monkeypatch.setattr("osp_core.fused.feedback.MEMORY", 3 * (2 * 20 + 1))
+    forgetful = predictor(space)
+    for x, y in zip(X, Y, strict=True):
+        forgetful.step(x, y)
+        assert len(forgetful.compiled.feedback._revealed) <= 3
+    same_bits(whole, forgetful)
