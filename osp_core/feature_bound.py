@@ -45,13 +45,11 @@ def rows_within(X: Any, bound: float) -> Any:
         return X
     full = X.astype(np.float64)
     squares = full.multiply(full) if is_sparse(full) else full * full
-    sizes = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
-    too_long = (sizes > bound * (1 + ROOM)) & (sizes <= bound * (1 + _rounding(dtype)))
-    factors = np.divide(bound, sizes, out=np.ones_like(sizes), where=too_long)
-    if is_sparse(full):
-        full.data *= np.repeat(factors, np.diff(full.indptr))
-    else:
-        full *= factors[:, np.newaxis]
+    for i in np.flatnonzero(np.asarray(squares.sum(axis=1)).ravel() > bound**2):
+        row = full.data[full.indptr[i] : full.indptr[i + 1]] if is_sparse(full) else full[i]
+        size = float(np.sqrt(row @ row))  # as LinearModel.size has it: `run` is `step` to the last bit
+        if bound * (1 + ROOM) < size <= bound * (1 + _rounding(dtype)):
+            row *= bound / size
     return full
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from osp_core.decoding import BlockwiseLaw, Decoder, DecodingLaw, Law
+from osp_core.decoding import Decoder, Law
 from osp_core.errors import Array
 from osp_core.losses import FenchelYoungLoss
 from osp_core.models import Gradient
+from osp_core.predictions import Prediction
 from osp_core.spaces import OutputSpace
 
 
@@ -46,6 +46,17 @@ class Play:
 
 
 @dataclass(slots=True, eq=False)
+class LawToCome:
+    """The law of a round that few ask for: compiled rounds leave it to be made then."""
+
+    decoder: Decoder
+    y_hat: Array
+
+    def make(self) -> Law:
+        return self.decoder.law(Prediction(self.y_hat))
+
+
+@dataclass(slots=True, eq=False)
 class Round:
     """What a round was and what it cost; see `Trace` for the numbers.
 
@@ -70,10 +81,7 @@ class Round:
     surrogate_loss: float
     p: float
     gap: float
-    _law: Law | Callable[[], Law]  # most rounds are never asked for their law: compiled ones make it then
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Round, (*(getattr(self, name) for name in self.__slots__[:-1]), self.law)
+    _law: Law | LawToCome
 
     @property
     def label(self) -> Any:
@@ -85,9 +93,10 @@ class Round:
 
     @property
     def law(self) -> Law:
-        if not isinstance(self._law, DecodingLaw | BlockwiseLaw):
-            self._law = self._law()
-        return self._law
+        law = self._law
+        if isinstance(law, LawToCome):
+            law = self._law = law.make()
+        return law
 
 
 @dataclass(frozen=True, eq=False)

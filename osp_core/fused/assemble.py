@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from osp_core.fused import functions, rounds
+from osp_core.fused import functions, linear, rounds
 from osp_core.fused.parts import SpaceParts
 from osp_core.learners import columns
 from osp_core.learners.rules import Rule
@@ -22,10 +22,12 @@ HELPERS = (
     functions.distance,
     columns.catch_up,
     columns.settle_columns,
-    rounds.add_up,
-    rounds.add_up_active,
-    rounds.move,
-    rounds.move_active,
+    linear.add_up,
+    linear.add_up_active,
+    linear.are_columns,
+    linear.move,
+    linear.move_active,
+    linear.squared_norm,
     rounds.shrink,
 )
 

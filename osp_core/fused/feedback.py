@@ -1,4 +1,4 @@
-"""Labels and inputs as compiled rounds take them: tables of numbers."""
+"""Labels and inputs as compiled rounds take them: tables of numbers, looked at before they enter."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from osp_core.errors import Array, OspError
+from osp_core.errors import LARGEST, Array
 from osp_core.spaces import OutputSpace
-from osp_core.targets import AffineLoss, RoundLoss
+from osp_core.targets import AffineLoss, DecisionRegret, RoundLoss
 from osp_core.targets.premises import reveal
 
-REMEMBERED = 4096  # labels whose vertex and loss are kept
+MEMORY = 2**22  # numbers that are kept of labels seen before
+# What a label may be to be looked up by itself; a subclass might change, or compare in its own way.
+NAMES = frozenset({int, str, bool, float, bytes, np.str_, np.bool_, np.float64, np.float32})
+NAMES |= {np.dtype(code).type for code in "bBhHiIlLqQ"}
+WORDS = frozenset({int, str})  # of which sets and tuples are made
+FLOAT64 = np.dtype(np.float64)
 NO_COLUMNS = np.empty(0, dtype=np.int64)
 
 Rows = tuple[Any, Any, Array]
@@ -33,65 +38,87 @@ class Feedback:
 
     def __init__(self, space: OutputSpace, target: AffineLoss) -> None:
         self.space, self.target = space, target
-        self._remembers = type(target).reveal is AffineLoss.reveal
+        self._most = max(1, MEMORY // (2 * space.dim + 1))
+        self._remembers = type(target) is not DecisionRegret  # costs hardly come twice
         self._revealed: dict[Hashable, Told] = {}
 
     def reveal(self, y: Any) -> Told | None:
-        """What a label says; None if the loss is not affine."""
-        if not self._remembers:  # what is told may depend on more than the label
+        """What a label says; None where it is for the general code to judge."""
+        key = label_key(y) if self._remembers else None
+        if key is None:
             return self._reveal(y)
-        key: Hashable = (y.__class__, y)
-        if y.__class__ is np.ndarray:
-            key = (y.dtype.str, y.shape, y.tobytes())
-        try:
-            return self._revealed[key]
-        except KeyError:
-            pass
-        except TypeError:  # not hashable
-            return self._reveal(y)
-        told = self._reveal(y)
-        if told is not None:
-            if len(self._revealed) >= REMEMBERED:
-                self._revealed.clear()
-            self._revealed[key] = told
+        told = self._revealed.get(key)
+        if told is None:
+            told = self._reveal(y)
+            if told is not None:
+                if len(self._revealed) >= self._most:
+                    self._revealed.clear()
+                self._revealed[key] = told
         return told
 
     def _reveal(self, y: Any) -> Told | None:
         truth, loss = reveal(self.target, self.space, y)
-        if type(loss) is not RoundLoss:
+        if not is_readable(self.space, truth, loss):
             return None
         row, d = np.concatenate([truth, loss.cost, [loss.constant]])[np.newaxis], self.space.dim
-        vertex = row[0, :d]
-        vertex.flags.writeable = False  # shared by all rounds with this label
-        return Told(row, vertex, row[0, d : 2 * d], float(loss.constant))
+        return Told(row, row[0, :d], row[0, d : 2 * d], float(loss.constant))
 
     def encode(self, Y: Sequence[Any]) -> tuple[Any, Array]:
         """Number the labels of a chunk, up to the first bad one, with a table of what they reveal."""
-        labels, index = Y, np.arange(len(Y))
-        if isinstance(Y, np.ndarray) and Y.ndim == 1:
-            if Y.dtype.kind in "iuU":
-                labels, index = np.unique(Y, return_inverse=True)
-            labels = labels.tolist()  # numbers and words of Python, as they would come one by one
+        labels: Any = Y
+        index = np.arange(len(Y))
+        if type(labels) is np.ndarray and labels.ndim == 1 and labels.dtype.kind in "biufU":
+            labels, index = np.unique(labels, return_inverse=True)
         numbers: dict[int, int] = {}
         revealed: list[Told] = []
         code = np.full(len(labels), -1)
         for k, y in enumerate(labels):
             try:
                 told = self.reveal(y)
-            except OspError:
+            except Exception:  # a target may raise anything, and will again in the round that is bad
                 told = None
             if told is not None:
                 # What is remembered is one object per label, and the list keeps the others alive.
                 code[k] = numbers.setdefault(id(told), len(revealed))
                 if code[k] == len(revealed):
                     revealed.append(told)
-            elif len(labels) == len(Y):
+            elif labels is Y:
                 break  # nothing after a bad round is looked at
         index = code[index]
         index = index[: np.argmax(index < 0)] if (index < 0).any() else index
         if not revealed:
             return index[:0], np.empty((0, 0))
         return index, np.concatenate([told.row for told in revealed])
+
+
+def label_key(y: Any) -> Hashable | None:
+    """What tells a label from all others for good; None where nothing does.
+
+    Equal is not enough: (1, 2) equals (True, 2.0), which a space may refuse; objects may change; and arrays
+    of objects hold addresses, which are used again.
+    """
+    kind = y.__class__
+    if kind in NAMES:
+        return kind, y
+    if kind is np.ndarray:
+        return (y.dtype.str, y.shape, y.tobytes()) if y.dtype.kind in "biufU" else None
+    if kind in (tuple, frozenset) and WORDS.issuperset(map(type, y)):
+        return kind, y
+    return None
+
+
+def is_readable(space: OutputSpace, truth: Any, loss: RoundLoss) -> bool:
+    """Whether compiled code can read what was revealed: finite numbers, as many as there are coordinates.
+
+    `reveal` has seen that L(·; y) is 0 at y and nowhere negative, so that what compiled rounds compute from
+    it is at least 0 up to rounding.
+    """
+    for vector in (truth, loss.cost):
+        if not isinstance(vector, np.ndarray) or vector.shape != (space.dim,) or vector.dtype != FLOAT64:
+            return False
+        if not np.abs(vector).max() <= LARGEST:  # NaN, too
+            return False
+    return abs(loss.constant) <= LARGEST
 
 
 def as_row(x: Any) -> Rows:
@@ -101,18 +128,35 @@ def as_row(x: Any) -> Rows:
     values, columns = x
     if columns is None:
         return np.array([0, len(values)]), NO_COLUMNS, values
-    if not len(columns):  # no columns would mean dense
-        return np.array([0, 1]), np.zeros(1, dtype=np.int64), np.zeros(1)
-    return np.array([0, len(values)]), columns.astype(np.int64), np.array(values)
+    return np.array([0, len(values)]), _sparse(columns), np.array(values)
 
 
 def as_rows(X: Any, shape: tuple[int, ...]) -> Rows | None:
     """The rows of a matrix; None when it is no matrix of numbers as wide as the weights."""
-    if getattr(X, "ndim", 0) != 2 or X.shape[1] != shape[-1] or X.dtype.kind not in "fiu":
+    if getattr(X, "ndim", 0) != 2 or X.shape[1] != shape[-1]:
         return None
-    if isinstance(X, np.ndarray):
+    if X.dtype.kind not in "fiub" or X.dtype.itemsize > FLOAT64.itemsize:
+        return None
+    if X.__class__ in (np.ndarray, np.memmap):  # others may mean more than their numbers, as masked arrays do
         values = np.ascontiguousarray(X, dtype=np.float64).reshape(-1)
+        if not values.flags.carray:  # numba would compile a second form for what is read-only or unaligned
+            values = values.copy()
         return np.arange(len(X) + 1) * X.shape[1], NO_COLUMNS, values
-    if getattr(X, "format", None) != "csr" or not X.has_canonical_format or not len(X.indices):
-        return None  # without any entry, no columns would mean dense
-    return X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data.astype(np.float64)
+    if getattr(X, "format", None) != "csr" or not _in_order(X):
+        return None
+    if not X.has_canonical_format:  # as the model reads a single row
+        X = X.copy()
+        X.sum_duplicates()
+    return X.indptr.astype(np.int64), _sparse(X.indices), X.data.astype(np.float64)
+
+
+def _in_order(X: Any) -> bool:
+    """Whether the rows of a csr matrix lie one after the other within its entries."""
+    starts = X.indptr
+    inside = starts[0] == 0 and starts[-1] <= min(len(X.indices), len(X.data))
+    return bool(inside and (starts[1:] >= starts[:-1]).all())
+
+
+def _sparse(columns: Any) -> Any:
+    """Columns of entries, never empty: that would mean dense."""
+    return columns.astype(np.int64) if len(columns) else np.zeros(1, dtype=np.int64)

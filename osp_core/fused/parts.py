@@ -15,7 +15,9 @@ Vector = Any  # a float64 vector; Any, because numba compiles the functions that
 class SpaceParts:
     """Functions of a space and its Ψ that numba can compile, defined at the top level of a module.
 
-    All write their result into `out` and allocate nothing that outlives them. They may assume finite input.
+    All write their result into `out`, all of it, change nothing else, and allocate nothing that outlives
+    them. They may assume finite input. The class whose `round_parts` returns them declares that they do what
+    its methods do; those who inherit from it play plain rounds.
 
     Attributes
     ----------

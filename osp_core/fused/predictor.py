@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from osp_core import kernels
-from osp_core.decoding import BlockwiseDecoder, RandomizedDecoder
-from osp_core.errors import LARGEST, Array
+from osp_core.decoding import BlockwiseDecoder, Law
+from osp_core.errors import LARGEST, Array, InvalidInputError
+from osp_core.feature_bound import ROOM, read_within
 from osp_core.fused.assemble import assemble
-from osp_core.fused.feedback import NO_COLUMNS, Feedback, Rows, as_row
+from osp_core.fused.eligible import parts_for
+from osp_core.fused.feedback import FLOAT64, NO_COLUMNS, Feedback, Rows, Told, as_row
 from osp_core.fused.parts import SpaceParts
 from osp_core.learners.rule_learner import RuleLearner
-from osp_core.losses import FenchelYoungLoss
-from osp_core.models import LinearModel
-from osp_core.predictions import Prediction
-from osp_core.rounds import Play, Round
+from osp_core.rounds import LawToCome, Play, Round
 from osp_core.trace import FIELDS
 
 if TYPE_CHECKING:
     from osp_core.protocol import OnlinePredictor
 
-FLOAT64 = np.dtype(np.float64)
 FIRST = np.zeros(1, dtype=np.int64)
 
 
@@ -52,12 +51,14 @@ class FusedRounds:
         self.blockwise = isinstance(decoder, BlockwiseDecoder)
         decoded = decoder.blocks[0].space if isinstance(decoder, BlockwiseDecoder) else self.space
         self.shape = (predictor.model.shape(dim)[1],)
-        largest = min(LARGEST, gap.feature_bound * (1 + 1e-9)) ** 2
+        # Inputs whose norm is within rounding of what is allowed are for the general code to judge.
+        largest = (min(LARGEST, gap.feature_bound * (1 + ROOM)) * (1 - 1e-12)) ** 2
         setup = gap.loss.scale, largest, decoded.nu, decoded.norm, learner.ball, *parts.params
         self.setup = np.array(setup, dtype=np.float64)
         functions = assemble(parts, learner.rule, by_coordinate=self.blockwise, compiled=compiled)
         self._learn_rounds, self._draw_rounds = functions.learn_rounds, functions.draw_rounds
         self._charge, self._predict_row = functions.charge, functions.predict_row
+        self._parts, self._output = parts, (dim,)
         self._work = np.empty(4 * dim)
         self._width = dim if self.blockwise else 1
         self._one_p, self._one_row = np.empty((1, self._width)), np.zeros((1, len(FIELDS)))
@@ -66,9 +67,12 @@ class FusedRounds:
 
     def step(self, x: Any, y: Any) -> Round | None:
         """Play for x and learn from y; None, with nothing changed, when compiled code does not take it."""
+        told = self.feedback.reveal(y)
+        if told is None:
+            return None
         if x.__class__ is not np.ndarray or x.dtype != FLOAT64 or x.shape != self.shape:
-            x = self.predictor.model.read(x, self.space.dim)
-        return self._learn(x, y, None)
+            x = read_within(self.predictor.model, x, self.space.dim, self.predictor.gap.feature_bound)
+        return self._learn(x, told, None)
 
     def nearest(self, x: Any) -> Array | None:
         """The output nearest to ŷ; None when compiled code does not take this input."""
@@ -84,12 +88,10 @@ class FusedRounds:
 
     def learn(self, play: Play, y: Any) -> Round | None:
         """Learn from y what was played with the present weights: the same as `step` would have."""
-        return self._learn(play.x, y, play.vertex)
-
-    def _learn(self, x: Any, y: Any, played: Array | None) -> Round | None:
         told = self.feedback.reveal(y)
-        if told is None:
-            return None
+        return self._learn(play.x, told, play) if told is not None and self._is_output(play.vertex) else None
+
+    def _learn(self, x: Any, told: Told, play: Play | None) -> Round | None:
         rows = (self._row_of_one, NO_COLUMNS, x)
         if x.__class__ is not np.ndarray or not x.flags.carray:
             rows = as_row(x)
@@ -98,27 +100,24 @@ class FusedRounds:
             return None
         loss, expected, surrogate, p, gap = table[0].tolist()
         y_hat, nearest = points[0, 0], points[1, 0]
-        vertex = self._draw(y_hat, nearest, ps) if played is None else played
+        law: Law | LawToCome
+        if play is None:
+            vertex, law = self._draw(y_hat, nearest, ps), LawToCome(self.predictor.decoder, y_hat)
+        else:
+            vertex, law = play.vertex.copy(), play.law
         if vertex is None:
-            vertex = nearest
+            vertex = nearest.copy()
         else:
             loss = self._charge(told.cost, told.constant, vertex)
-        law = self.predictor.decoder.law
-        return Round(
-            self.space,
-            vertex,
-            told.truth,
-            nearest,
-            loss,
-            expected,
-            surrogate,
-            p,
-            gap,
-            lambda: law(Prediction(y_hat)),
-        )
+        truth = told.truth.copy()
+        return Round(self.space, vertex, truth, nearest, loss, expected, surrogate, p, gap, law)
 
     def learn_many(self, rows: Rows, Y: Sequence[Any]) -> Array:
         """Learn from rounds in order, up to the first that compiled code does not take; return the trace."""
+        if len(rows[0]) - 1 != len(Y):
+            raise InvalidInputError(
+                f"X has {len(rows[0]) - 1} rows and Y {len(Y)} outputs; there must be one y for every x."
+            )
         index, told = self.feedback.encode(Y)
         rounds, dim = len(index), self.space.dim
         table = np.zeros((rounds, len(FIELDS)))
@@ -164,58 +163,31 @@ class FusedRounds:
         p = ps.item()
         if p <= 0.0 or rng.random() >= p:
             return None
-        return self.space.sample_vertex(y_hat, rng)
+        return self._sample(y_hat, rng)
+
+    def _sample(self, y_hat: Array, rng: np.random.Generator) -> Array:
+        """A random output of mean ŷ, by the method of the space: for one, it is faster than compiled code.
+
+        The round is learned from already, and must not end half done: where that method fails, which the
+        conformance kit would have told, the compiled form is what draws.
+        """
+        vertex: Any = None
+        with suppress(Exception):  # a plugin may raise anything
+            vertex = self.space.sample_vertex(y_hat, rng)
+        if not self._is_output(vertex):
+            vertex = np.empty(self.space.dim)
+            self._parts.sample(y_hat, self._parts.params, rng, vertex)
+        own: Array = vertex.copy()  # the space may keep what it gives
+        return own
+
+    def _is_output(self, vertex: Any) -> bool:
+        """Whether compiled code can read it."""
+        return vertex.__class__ is np.ndarray and vertex.dtype == FLOAT64 and vertex.shape == self._output
 
 
 def fused_rounds(predictor: OnlinePredictor) -> FusedRounds | None:
     """Return the compiled rounds of a predictor; None where a part of it has none, or numba is not used."""
-    space, learner, decoder = predictor.space, predictor.learner, predictor.decoder
-    parts = space.round_parts()
-    if (
-        parts is None
-        or predictor.verify
-        or kernels.selected() != "numba"
-        or type(predictor.model) is not LinearModel
-        or type(predictor.loss) is not FenchelYoungLoss
-        or not isinstance(learner, RuleLearner)
-        or not _as_its_class_left_it(space, "round_parts", OF_THE_SPACE)
-        or not _as_its_class_left_it(learner, "rule", OF_THE_LEARNER)
-    ):
+    parts = parts_for(predictor) if kernels.selected() == "numba" else None
+    if parts is None or not isinstance(predictor.learner, RuleLearner):
         return None
-    if type(decoder) is RandomizedDecoder:
-        fits = decoder.nu is not None and space.nearest_is_exact
-    else:
-        fits = type(decoder) is BlockwiseDecoder and _one_coordinate_each(decoder)
-    return FusedRounds(predictor, learner, parts) if fits else None
-
-
-OF_THE_SPACE = (
-    "predict",
-    "project",
-    "kl_project",
-    "binary_kl_project",
-    "marginals",
-    "nearest_vertex",
-    "nearest_vertex_many",
-    "distance",
-    "sample_vertex",
-    "sample_many",
-    "at",
-    "nu",
-    "blocks",
-)
-OF_THE_LEARNER = ("update", "scores", "admit", "multiplier", "ball", "weights", "start", "_begin_round")
-
-
-def _as_its_class_left_it(thing: Any, marker: str, names: Sequence[str]) -> bool:
-    """Whether no subclass of the class that offers the compiled form overrides what that form replaces."""
-    kind = type(thing)
-    owner = next(cls for cls in kind.__mro__ if marker in cls.__dict__)
-    return all(getattr(kind, name, None) is getattr(owner, name, None) for name in names) and not any(
-        name in vars(thing) for name in names if name != "nu"
-    )
-
-
-def _one_coordinate_each(decoder: BlockwiseDecoder) -> bool:
-    every = np.arange(decoder.space.dim)[:, np.newaxis]
-    return len(decoder.blocks) == 1 and np.array_equal(decoder.blocks[0].coordinates, every)
+    return FusedRounds(predictor, predictor.learner, parts)

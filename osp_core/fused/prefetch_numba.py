@@ -10,7 +10,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
-from osp_core.fused.rounds import soon
+from osp_core.fused.linear import soon
 
 LINE = 64  # bytes that come at once
 

@@ -10,8 +10,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from osp_core.errors import LARGEST
 from osp_core.fused.functions import affine_loss
-from osp_core.learners.columns import catch_up, settle_columns
+from osp_core.fused.linear import add_up, add_up_active, are_columns, move, move_active, soon, squared_norm
+from osp_core.learners.columns import settle_columns
 from osp_core.learners.weights import (
     FACTOR,
     MASS,
@@ -71,10 +73,10 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
             truth, cost, constant = told[index[t], :d], told[index[t], d : 2 * d], told[index[t], 2 * d]
             y_hat, corner, p = points[0, t], points[1, t], ps[t]
 
-            squared_size = 0.0
-            for j in range(first, last):
-                squared_size += values[j] * values[j]
+            squared_size = squared_norm(values, first, last)
             if not squared_size <= setup[LARGEST_SQUARE]:
+                return t
+            if not dense and not are_columns(columns, first, last, memory.shape[0]):
                 return t
             if dense:
                 if weights[PAST] > 0.0:
@@ -83,13 +85,17 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
             else:
                 add_up_active(flat, columns, values, first, last, behind, epochs, int(weights[PAST]), scores)
             times, factor = multiplier(rule), weights[FACTOR]
+            size = 0.0
             for i in range(d):
                 theta[i] = times * factor * scores[i]
+                size += abs(theta[i])
+            if not size <= LARGEST:
+                return t
             predict(theta, params, y_hat)
             nearest(y_hat, params, corner)
             decode(y_hat, corner, setup[NU], setup[ORDER], p)
 
-            expected, squares, inner, size, mean_p = constant, 0.0, 0.0, 0.0, 0.0
+            expected, squares, inner, mean_p = constant, 0.0, 0.0, 0.0
             for i in range(p.size):
                 mean_p += p[i] / p.size
             for i in range(d):
@@ -98,13 +104,14 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
                 residual = scale * (y_hat[i] - truth[i])
                 squares += residual * residual
                 inner += residual * scores[i]
-                size += abs(theta[i])
-            expected = max(0.0, expected)
             surrogate = scale * loss(theta, params, truth, y_hat)
             squares *= squared_size
-            tolerance = 1e-12 * scale * (1.0 + params[0]) * (1.0 + size)
-            if not -tolerance <= surrogate < math.inf or not admits(rule, squares):
+            # Beyond rounding at its least, the general code judges what is rounding.
+            if not -1e-12 * scale <= surrogate < math.inf or not abs(expected) < math.inf:
                 return t
+            if not admits(rule, squares):
+                return t
+            expected = max(0.0, expected)
             rows[t, TARGET] = affine_loss(cost, constant, corner)  # until something else is drawn
             rows[t, EXPECTED], rows[t, SURROGATE], rows[t, P] = expected, max(0.0, surrogate), mean_p
 
@@ -127,85 +134,21 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
     return learn_rounds
 
 
-def add_up(flat: Any, x: Any, scores: Any) -> None:
-    """scores = core·x, four columns at a time."""
-    for i in range(scores.size):  # a loop: numba takes seconds to compile the assignment of a slice
-        scores[i] = 0.0
-    k = 0
-    while k + 4 <= x.size:
-        a, b, c, e = x[k], x[k + 1], x[k + 2], x[k + 3]
-        first, second, third, fourth = flat[k], flat[k + 1], flat[k + 2], flat[k + 3]
-        for i in range(scores.size):
-            scores[i] += a * first[i] + b * second[i] + c * third[i] + e * fourth[i]
-        k += 4
-    while k < x.size:
-        for i in range(scores.size):
-            scores[i] += x[k] * flat[k, i]
-        k += 1
-
-
-def add_up_active(
-    flat: Any,
-    columns: Any,
-    values: Any,
-    first: int,
-    last: int,
-    behind: Any,
-    epochs: Any,
-    past: int,
-    scores: Any,
-) -> None:
-    """scores = core·x for a sparse x, whose columns take up past factors; half of the next one is fetched.
-
-    The other half is fetched by `move_active`: only so many lines of memory can be under way at once.
-    """
-    for i in range(scores.size):
-        scores[i] = 0.0
-    for j in range(first, last):
-        ahead, column = j + last - first, flat[columns[j]]  # ahead is most likely in the next round
-        if ahead < columns.size:
-            if j % 2 == 1:
-                soon(flat, columns[ahead])
-            if past > 0:
-                soon(behind, columns[ahead])
-        if past > 0 and behind[columns[j]] < past:
-            catch_up(column, epochs, behind[columns[j]], past)
-            behind[columns[j]] = past
-        for i in range(scores.size):
-            scores[i] += values[j] * column[i]
-
-
-def move(flat: Any, x: Any, change: Any) -> None:
-    """Add the outer product of `change` and x."""
-    for k in range(x.size):
-        for i in range(change.size):
-            flat[k, i] += x[k] * change[i]
-
-
-def move_active(flat: Any, columns: Any, values: Any, first: int, last: int, change: Any) -> None:
-    """Add the outer product of `change` and a sparse x."""
-    for j in range(first, last):
-        ahead, column = j + last - first, flat[columns[j]]
-        if ahead < columns.size and j % 2 == 0:
-            soon(flat, columns[ahead])
-        for i in range(change.size):
-            column[i] += values[j] * change[i]
-
-
 def make_predict_row(predict: Function, nearest: Function) -> Function:
     """Return the function that finds the output nearest to ŷ of one input, unless the input is refused."""
 
     def predict_row(memory, times, x, setup, work, y_hat, corner):  # type: ignore[no-untyped-def]
         d, params = y_hat.size, setup[PARAMS:]
         scores, theta = work[:d], work[d : 2 * d]
-        squared_size = 0.0
-        for j in range(x.size):
-            squared_size += x[j] * x[j]
-        if not squared_size <= setup[LARGEST_SQUARE]:
+        if not squared_norm(x, 0, x.size) <= setup[LARGEST_SQUARE]:
             return False
         add_up(memory.reshape(memory.shape[0], 2 * d), x, scores)
+        size = 0.0
         for i in range(d):
             theta[i] = times * scores[i]
+            size += abs(theta[i])
+        if not size <= LARGEST:
+            return False
         predict(theta, params, y_hat)
         nearest(y_hat, params, corner)
         return True
@@ -273,7 +216,3 @@ def shrink(
         weights[FACTOR], weights[MASS], weights[PAST] = 1.0, 0.0, past + 1.0
         if past + 1 == epochs.shape[0]:
             settle_columns(memory, behind, epochs, weights)
-
-
-def soon(array: Any, index: int) -> None:
-    """Say that array[index] will be needed: compiled, it is fetched from main memory in the meantime."""

@@ -17,8 +17,8 @@ from osp_core.models import Gradient
 class RuleLearner(OnlineLearner):
     """W ← projection of W + amount·∇S, where a scalar rule finds the amount.
 
-    Such a learner is run by the compiled rounds too: they call the same rule on the same numbers. A subclass
-    that overrides a method of this class runs step by step instead.
+    Such a learner is run by the compiled rounds too: they call the same rule on the same numbers. The class
+    that declares the `rule` says so for itself alone: one that inherits it runs step by step.
     """
 
     rule: Rule

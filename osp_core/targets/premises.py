@@ -226,14 +226,14 @@ def _check_truth(space: OutputSpace, y: Array, loss: RoundLoss) -> None:
             f"The cost of the target {loss.name!r} has shape {loss.cost.shape} at y = {show(y)}; on "
             f"{space!r} it must be a vector of length {space.dim}."
         )
-    value = float(np.dot(loss.cost, y)) + loss.constant  # `@` would warn of what is refused here
-    if abs(value) <= float(loss.rounding(y)) < np.inf:
-        return
-    if not (np.isfinite(loss.cost).all() and np.isfinite(loss.constant)):
+    if not (np.isfinite(loss.cost).all() and np.isfinite(loss.constant)):  # first: 0·∞ would warn
         raise GuaranteeError(
             f"The cost and the constant of the target {loss.name!r} must be finite; at y = {show(y)} they "
             f"are {show(loss.cost)} and {loss.constant}."
         )
+    value = float(loss.cost @ y) + loss.constant
+    if abs(value) <= float(loss.rounding(y)):
+        return
     raise GuaranteeError(
         f"L(y; y) = {value:.6g} instead of 0 for the target {loss.name!r} at y = {show(y)} of {space!r}. A "
         "target must be 0 at the truth: subtract that from its constant."

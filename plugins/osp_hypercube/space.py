@@ -30,6 +30,11 @@ from osp_hypercube import parts
 # Sharp constants of one coordinate under the binary entropy: those of two classes under the logistic loss.
 SHARP_DECODING_RATIO = 0.7467293
 SHARP_GRADIENT_RATIO = 0.4072645
+PARTS = {
+    BinaryEntropy: (parts.sigmoid, binary_entropy_loss),
+    GibbsEntropy: (parts.sigmoid, binary_entropy_loss),
+    SquaredNorm: (parts.clip, squared_norm_loss),
+}
 
 
 class Hypercube(ZeroOneSpace):
@@ -115,13 +120,10 @@ class Hypercube(ZeroOneSpace):
         return float(np.logaddexp(0.0, theta).sum())
 
     def round_parts(self) -> SpaceParts | None:
-        predict, loss = parts.clip, squared_norm_loss
-        if self._is_logistic:
-            predict, loss = parts.sigmoid, binary_entropy_loss
-        elif not isinstance(self.psi, SquaredNorm):
+        functions = PARTS.get(type(self.psi))  # exactly: a subclass may predict otherwise
+        if functions is None:
             return None
-        scale = np.array([self.psi.scale])
-        return SpaceParts(predict, loss, parts.rounded, parts.bernoulli, scale)
+        return SpaceParts(*functions, parts.rounded, parts.bernoulli, np.array([self.psi.scale]))
 
     def decompose(self, point: Array) -> ConvexCombination:
         """One uniform threshold: the sets {i : point[i] > u} for u in [0, 1), at most d + 1 of them."""

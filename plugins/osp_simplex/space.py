@@ -34,6 +34,11 @@ from osp_simplex import parts
 SHARP_DECODING_RATIO = 0.7467293
 SHARP_GRADIENT_RATIO = 2 * 0.4072645
 FEW = 64  # classes
+PARTS = {
+    NegativeEntropy: (parts.softmax, negative_entropy_loss),
+    GibbsEntropy: (parts.softmax, negative_entropy_loss),
+    SquaredNorm: (parts.sparsemax, squared_norm_loss),
+}
 
 
 class Simplex(ZeroOneSpace):
@@ -125,13 +130,10 @@ class Simplex(ZeroOneSpace):
         return float(theta.max() + np.log(np.exp(theta - theta.max()).sum()))
 
     def round_parts(self) -> SpaceParts | None:
-        predict, loss = parts.sparsemax, squared_norm_loss
-        if self._is_entropic:
-            predict, loss = parts.softmax, negative_entropy_loss
-        elif not isinstance(self.psi, SquaredNorm):
+        functions = PARTS.get(type(self.psi))  # exactly: a subclass may predict otherwise
+        if functions is None:
             return None
-        scale = np.array([self.psi.scale])
-        return SpaceParts(predict, loss, parts.likeliest, parts.categorical, scale)
+        return SpaceParts(*functions, parts.likeliest, parts.categorical, np.array([self.psi.scale]))
 
     def decompose(self, point: Array) -> ConvexCombination:
         weights = self._probabilities(point)

@@ -5,71 +5,28 @@ import copy
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from fused_rounds import (
+    LEARNERS,
+    SPACES,
+    nearly,
+    plain_rounds,
+    predictor,
+    run_with,
+    same_bits,
+    stream,
+    uncompiled,
+)
 
 import osp_core as osp
 from osp_core import kernels
 from osp_core.errors import OspError
-from osp_core.fused.predictor import FusedRounds
 
-SPACES = {
-    "softmax": lambda: osp.make_space("simplex", d=4),
-    "Gibbs": lambda: osp.make_space("simplex", d=3, psi=osp.GibbsEntropy(0.5)),
-    "sparsemax": lambda: osp.make_space("simplex", d=5, psi=osp.SquaredNorm(2.0), norm=2),
-    "one class": lambda: osp.make_space("simplex", d=1),
-    "odd norm": lambda: osp.make_space("simplex", d=3, norm=1.5),
-    "clip": lambda: osp.make_space("hypercube", d=4),
-    "sigmoid": lambda: osp.make_space("hypercube", d=3, psi=osp.BinaryEntropy(0.7)),
-    "one label": lambda: osp.make_space("hypercube", d=1),
-    "largest entry": lambda: osp.make_space("hypercube", d=2, psi=osp.SquaredNorm(3.0), norm=np.inf),
-}
-LEARNERS = {
-    "ogd": lambda: osp.OGD(),
-    "ogd on a ball": lambda: osp.OGD(radius=0.4),
-    "adaptive_ogd": lambda: osp.AdaptiveOGD(3.0),
-    "parameter_free": lambda: osp.ParameterFree(),
-    "polyak_ogd": lambda: osp.PolyakOGD(3.0),
-}
 # Every space with the usual learner, and every learner on one space decoded as a whole and one by coordinate.
 PAIRS = [(space, "ogd") for space in SPACES]
 PAIRS += [(space, name) for space in ("softmax", "clip") for name in LEARNERS if name != "ogd"]
 every_pair = pytest.mark.parametrize(("space", "learner"), PAIRS, ids=[", ".join(pair) for pair in PAIRS])
 every_space = pytest.mark.parametrize("space", SPACES)
 every_learner = pytest.mark.parametrize("learner", LEARNERS)
-
-
-def predictor(space, n=6, learner=None, **options):
-    return osp.OnlinePredictor(space, n, learner=learner, seed=5, **options)
-
-
-def stream(space, rounds=400, n=6, density=0.6, seed=0):
-    rng = np.random.default_rng(seed)
-    teacher = rng.standard_normal((space.dim, n))
-    X = rng.standard_normal((rounds, n)) * (rng.random((rounds, n)) < density)
-    X /= np.maximum(1.0, np.linalg.norm(X, axis=1, keepdims=True))
-    noise = rng.standard_normal((rounds, space.dim))
-    return X, [space.to_label(space.lmo(-(teacher @ x) + 0.2 * e)) for x, e in zip(X, noise, strict=True)]
-
-
-def same_bits(one, other):
-    a, b = one.state(), other.state()
-    assert a["rng"] == b["rng"]
-    assert a["plays"] == b["plays"]
-    assert a["learner"].keys() == b["learner"].keys()
-    for name, value in a["learner"].items():
-        np.testing.assert_array_equal(value, b["learner"][name], err_msg=name)
-
-
-def nearly(trace, other, tol=1e-9):
-    for name in ("expected_loss", "surrogate_loss", "p", "gap", "target_loss"):
-        np.testing.assert_allclose(getattr(trace, name), getattr(other, name), atol=tol, err_msg=name)
-
-
-def run_with(kind, space, X, Y, learner=None):
-    with kernels.use(kind):
-        subject = predictor(space, X.shape[1], learner)
-        trace = osp.run(subject, X, Y)
-    assert (subject.compiled is None) == (kind == "numpy")
-    return subject, trace
 
 
 @every_pair
@@ -89,11 +46,8 @@ def test_compiled_rounds_are_those_of_the_general_code(space, learner):
 def test_the_compiled_text_does_what_it_says_as_plain_python(space, learner):
     space = SPACES[space]()
     X, Y = stream(space, rounds=60)
-    compiled, plain = (
-        predictor(space, learner=LEARNERS[learner]()),
-        predictor(space, learner=LEARNERS[learner]()),
-    )
-    plain._compiled = FusedRounds(plain, plain.learner, space.round_parts(), compiled=False)
+    compiled = predictor(space, learner=LEARNERS[learner]())
+    plain = uncompiled(predictor(space, learner=LEARNERS[learner]()))
     trace, expected = osp.run(compiled, X, Y), osp.run(plain, X, Y)
     nearly(trace, expected, 1e-12)
     np.testing.assert_allclose(compiled.learner.weights, plain.learner.weights, atol=1e-12)
@@ -149,44 +103,6 @@ def test_sparse_rows_cost_and_teach_the_same_as_dense_ones(learner):
             np.testing.assert_allclose(one, two, atol=1e-12)
 
 
-@pytest.mark.parametrize("Y", ["list", "integers", "vertices", "tuple of vertices"])
-def test_outputs_may_come_in_every_form(Y):
-    space = SPACES["softmax"]()
-    X, labels = stream(space, rounds=50)
-    vertices = np.array([space.from_label(label) for label in labels])
-    forms = {
-        "list": labels,
-        "integers": np.array(labels),
-        "vertices": vertices,
-        "tuple of vertices": tuple(vertices),
-    }
-    one, other = predictor(space), predictor(space)
-    osp.run(one, X, labels)
-    osp.run(other, X, forms[Y])
-    same_bits(one, other)
-
-
-@pytest.mark.parametrize("form", [np.float32, np.int64, "strided", "read-only", "list", "Fortran"])
-def test_inputs_may_come_in_every_form(form):
-    space = SPACES["clip"]()
-    X, Y = stream(space, rounds=30)
-    X = np.round(0.8 * X, 1)
-    given = {
-        "strided": lambda: np.repeat(X, 2, axis=1)[:, ::2],
-        "read-only": lambda: np.frombuffer(X.tobytes()).reshape(X.shape),
-        "list": lambda: X.tolist(),
-        "Fortran": lambda: np.asfortranarray(X),
-    }
-    other = given[form]() if isinstance(form, str) else X.astype(form)
-    one, two, three = predictor(space), predictor(space), predictor(space)
-    osp.run(one, np.array(other, dtype=np.float64), Y)
-    osp.run(two, other, Y)
-    for x, y in zip(other, Y, strict=True):
-        three.step(x, y)
-    same_bits(one, two)
-    same_bits(one, three)
-
-
 BAD = {
     "x too long": (lambda X, Y: X.__setitem__((20, 0), 3.0), "Round 21: .*feature bound"),
     "x with NaN": (lambda X, Y: X.__setitem__((20, 0), np.nan), "Round 21: .*finite"),
@@ -231,46 +147,18 @@ def test_checkpoints_fall_on_the_rounds_asked_for(tmp_path, monkeypatch):
     assert saved == [30, 60, 90, 100]
 
 
-def test_whoever_overrides_a_method_gets_it_called():
-    class Stubborn(type(SPACES["softmax"]())):
-        def nearest_vertex(self, point):
-            return self.unit(0)
-
-    class Slow(osp.OGD):
-        def update(self, gradient, **seen):
-            super().update(gradient, **seen)
-            self._numbers[0] *= 0.9
-
-    assert predictor(SPACES["softmax"]()).compiled is not None
-    assert predictor(Stubborn(4)).compiled is None
-    assert predictor(SPACES["softmax"](), learner=Slow()).compiled is None
-    space = SPACES["softmax"]()
-    assert predictor(space, decoder=osp.SamplingDecoder(space)).compiled is None
-    assert predictor(space, verify=True).compiled is None
-    with kernels.use("numpy"):
-        assert predictor(space).compiled is None
-
-
-def test_a_target_that_is_not_affine_in_a_round_is_left_to_the_general_code():
+def test_costs_instead_of_outputs_are_learned_from_in_compiled_rounds():
     space = SPACES["softmax"]()
     X, _ = stream(space, rounds=20)
     costs = np.abs(np.random.default_rng(1).standard_normal((20, 4)))
     subject = predictor(space, target=osp.decision_regret(space, gamma=10.0))
-    trace = osp.run(subject, X, costs)
-    assert len(trace) == 20
+    with plain_rounds(subject) as taken:
+        trace = osp.run(subject, X, costs)
+    assert subject.compiled is not None
+    assert not taken
     with kernels.use("numpy"):
         general = osp.run(predictor(space, target=osp.decision_regret(space, gamma=10.0)), X, costs)
     nearly(trace, general)
-
-
-def test_scores_of_every_size_are_learned_from_or_refused():
-    space = SPACES["softmax"]()
-    for exponent in (-300, -8, 0, 8):
-        X, Y = stream(space, rounds=50)
-        subject = predictor(space, feature_bound=10.0 ** max(0, exponent))
-        trace = osp.run(subject, X * 10.0**exponent, Y)
-        assert np.isfinite(trace.surrogate_loss).all()
-        assert np.isfinite(subject.learner.weights).all()
 
 
 def test_columns_that_stayed_behind_catch_up_with_the_factors_they_missed():

@@ -1,6 +1,5 @@
 """The kit catches what it is for: every fault here is planted, and one named check must find it."""
 
-import dataclasses
 import itertools
 
 import numpy as np
@@ -459,38 +458,3 @@ def test_nothing_is_claimed_where_nothing_is_known():
         assert report.named(name).message
     with pytest.raises(NotApplicable, match="ν is not known"):
         osp.testing.check_nu(Bare(), np.random.default_rng(0))
-
-
-PART_FAULTS = {
-    "predict": ("parts.predict", lambda theta, params, out: out.fill(1.0 / out.size)),
-    "loss": ("parts.loss", lambda theta, params, y, y_hat: 1.0),
-    "nearest": ("parts.nearest", lambda y_hat, params, out: out.__setitem__(slice(None), [1.0, 0.0, 0.0])),
-    "sample": ("sample_vertex differ", lambda y_hat, params, rng, out: (rng.random(), out.fill(0.0))),
-}
-
-
-@pytest.mark.parametrize("name", PART_FAULTS)
-def test_a_part_of_compiled_rounds_that_differs_from_the_space_is_caught(name):
-    message, wrong = PART_FAULTS[name]
-
-    class Space(type(osp.make_space("simplex", d=3))):
-        def round_parts(self):
-            return dataclasses.replace(super().round_parts(), **{name: wrong})
-
-    found = failures(Space(3))
-    assert set(found) == {"round_parts"}
-    assert message in found["round_parts"]
-
-
-def test_a_sampler_that_takes_more_random_numbers_than_the_space_is_caught():
-    class Space(type(osp.make_space("simplex", d=3))):
-        def round_parts(self):
-            parts = super().round_parts()
-
-            def sample(y_hat, params, rng, out):
-                parts.sample(y_hat, params, rng, out)
-                rng.random()
-
-            return dataclasses.replace(parts, sample=sample)
-
-    assert "different amounts" in failures(Space(3))["round_parts"]
