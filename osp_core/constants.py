@@ -41,15 +41,16 @@ if not TYPE_CHECKING:  # to a type checker, a cached property: subclasses may st
             self.compute = compute
             functools.update_wrapper(self, compute)
 
+        def __set_name__(self, owner: type, name: str) -> None:
+            self.key = owner, name  # not the name alone: super() may ask for another one of the same name
+
         def __get__(self, space: Any, owner: type | None = None) -> Any:
             if space is None:
                 return self
             values = space.constants.values
-            if (
-                self not in values
-            ):  # by the descriptor, not its name: super() may ask for another of that name
-                values[self] = self.compute(space)
-            return values[self]
+            if self.key not in values:
+                values[self.key] = self.compute(space)
+            return values[self.key]
 
 
 def forget_cached_properties(space: Any) -> None:

@@ -104,10 +104,6 @@ class OutputSpace(ABC):
             )
         object.__setattr__(self, name, value)
 
-    def __getstate__(self) -> dict[str, Any]:
-        # Copies derive their own constants: with_psi changes what they are derived from.
-        return {name: value for name, value in self.__dict__.items() if name != "_constants"}
-
     @property
     def constants(self) -> Constants:
         """What was derived so far from the outputs, Ψ and the norm: see `derived`."""
@@ -119,6 +115,7 @@ class OutputSpace(ABC):
     def with_psi(self, psi: Regularizer) -> Self:
         """The same outputs with another regularizer: the numbers are those of a space made with it."""
         twin = copy.copy(self)
+        twin.__dict__.pop("_constants", None)
         forget_cached_properties(twin)
         OutputSpace.__init__(twin, psi=psi)
         if self.made_with is not None:
@@ -134,8 +131,8 @@ class OutputSpace(ABC):
         accuracy = None if gap is None else as_positive(gap, "gap")
         if accuracy == self.accuracy:
             return self
+        self.constants  # noqa: B018 — shared by both: none of them depends on the accuracy
         twin = copy.copy(self)
-        twin.__dict__["_constants"] = self.constants  # none of them depends on the accuracy
         twin.accuracy = accuracy
         return twin
 

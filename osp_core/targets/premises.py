@@ -77,12 +77,15 @@ def examine(target: AffineLoss, space: OutputSpace) -> Premises:
         return _examined[space][target]
     except (KeyError, TypeError):  # not seen before, or of a class that cannot be looked up
         pass
+    memory = space.memory()
     try:
         premises = _examine(target, space)
     except (GuaranteeError, InvalidInputError) as error:
         raise GuaranteeError(
             f"There is no guarantee for the target {target.name!r} on {space!r}. {error} {_advice(space)}"
         ) from error
+    finally:
+        space.recall(memory)  # a copy of the space, which may be examined later, goes on in the same way
     with suppress(TypeError):
         _examined.setdefault(space, WeakKeyDictionary())[target] = premises
     return premises

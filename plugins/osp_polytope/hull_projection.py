@@ -36,7 +36,7 @@ def project_on_hull(
         result = minimize(lambda cost: _recalled(cache, cost), Quadratic(point), tol=tol, start=combination)
         combination, slope = result.combination, result.point - point
         vertex, calls = lmo(slope), calls + 1
-        gap = max(result.gap, float(slope @ (result.point - vertex)))
+        gap = max(result.gap, float(slope @ (result.point - vertex)), _rounding(slope, result.point))
         enough = tol * (1.0 + 0.5 * float(result.point @ result.point))
         if gap <= enough or vertex.tobytes() in offered:
             break  # what the oracle offers twice cannot be used in floating point
@@ -44,6 +44,11 @@ def project_on_hull(
         cache.add(vertex)
     status = Status.OPTIMAL if gap <= tol * (1.0 + 0.5 * float(slope @ slope)) else Status.STALLED
     return Prediction(result.point, combination, gap, status, calls)
+
+
+def _rounding(slope: Array, point: Array) -> float:
+    """What a gap is known to: of several vertices so near to the best, the solver's history chooses one."""
+    return 1e-15 * (1.0 + float(np.abs(slope).max()) * float(np.abs(point).sum()))
 
 
 def _recalled(cache: VertexCache, cost: Array) -> Array:

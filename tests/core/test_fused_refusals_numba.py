@@ -291,16 +291,16 @@ def test_the_feature_bound_ends_where_that_of_the_general_code_ends(bound):
 
 
 def test_scores_beyond_what_is_finite_are_refused_as_in_the_general_code():
-    space = SPACES["softmax"]()
-    compiled = predictor(space, learner=osp.OGD(step_size=1e120))
+    space, x = SPACES["softmax"](), 1e10 * X0
+    compiled = predictor(space, learner=osp.OGD(step_size=1e100), feature_bound=1e10)
     general = copy.deepcopy(compiled)
     with kernels.use("numpy"):
-        general.step(X0, 0)
-        expected, text = outcome(general, lambda subject: subject.step(X0, 1))
-    compiled.step(X0, 0)
+        general.step(x, 0)
+        expected, text = outcome(general, lambda subject: subject.step(x, 1))
+    compiled.step(x, 0)
     kept = copy.deepcopy(compiled)
     assert issubclass(expected, OspError)
-    for act in (lambda subject: subject.step(X0, 1), lambda subject: subject.predict(X0)):
+    for act in (lambda subject: subject.step(x, 1), lambda subject: subject.predict(x)):
         error, message = outcome(compiled, act)
         assert error is expected
         assert message.split(" got ")[0] == text.split(" got ")[0]  # the number differs in its last digits

@@ -19,11 +19,15 @@ def square(y):
     return float(y @ y)
 
 
+def nothing(y):
+    return 0.0
+
+
 def usual_target(space):
     try:
         return space.target_loss()
     except osp.OspError:
-        return osp.AffineLoss(np.negative, square, gamma=4.0)
+        return osp.AffineLoss(np.zeros_like, nothing, gamma=4.0)  # 0 is a loss on any outputs
 
 
 def examples():

@@ -81,7 +81,7 @@ class OtherPsi(Sound):
     def project(self, point):
         self.asked = getattr(self, "asked", 0) + 1
         if self.asked == 5:
-            self.psi = osp.SquaredNorm(0.5)
+            self.__dict__["psi"] = osp.SquaredNorm(0.5)  # an assignment would be refused
         return super().project(point)
 
 

@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -169,7 +170,8 @@ def resealed(path, change):
     header = {key: value for key, value in header.items() if key not in ("schema", "arrays", "sha256")}
     header = json.loads(json.dumps(header))
     change(header, arrays)
-    write_checkpoint(path, header, arrays)
+    with mock.patch("osp_core.checkpoint._refuse_wild"):  # which would not write it either
+        write_checkpoint(path, header, arrays)
 
 
 def not_a_number_at(name, index):
@@ -205,7 +207,7 @@ def test_a_resealed_checkpoint_with_a_spoiled_state_is_refused(tmp_path, name, n
     resealed(path, lambda header, arrays: None)
     assert osp.OnlinePredictor.load(path).learner.rounds == 7  # resealing alone spoils nothing
     resealed(path, RESEALED[name][number])
-    with pytest.raises(CheckpointError, match="state"):
+    with pytest.raises(CheckpointError, match=r"state|has the entry nan"):
         osp.OnlinePredictor.load(path, learner=learner)
     osp.OnlinePredictor(SPACE, 2, learner=learner)  # what came to nothing does not keep it
 
