@@ -96,6 +96,10 @@ class Product(OutputSpace):
         parts = zip(self.factors, self.split(theta), strict=True)
         return sum(factor.log_partition(part) for factor, part in parts)
 
+    def centred(self, theta: Array) -> Array:
+        parts = zip(self.factors, self.split(theta), strict=True)
+        return np.concatenate([factor.centred(part) for factor, part in parts], axis=-1)
+
     def project(self, point: Array) -> Prediction:
         return self.predict_factors("project", point)
 

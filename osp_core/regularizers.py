@@ -50,7 +50,7 @@ class Regularizer(ABC):
 
     def loss(self, space: OutputSpace, theta: Array, y: Array, prediction: Prediction | Predictions) -> Array:
         """Return S(θ; y) = ⟨θ, ŷ − y⟩ + Ψ(y) − Ψ(ŷ), for one round or row by row for a batch."""
-        y_hat = prediction.point
+        theta, y_hat = space.centred(theta), prediction.point
         linear = _inner_product(theta, y_hat - y)
         size = np.abs(theta).max(axis=-1) + self.scale
         return _nonnegative(linear + self.value(y) - self.value(y_hat), size * space.max_mass, prediction.gap)
@@ -62,10 +62,10 @@ class SquaredNorm(Regularizer):
 
     def predict(self, space: OutputSpace, theta: Array) -> Prediction:
         # The projection certifies ½‖y − θ/scale‖²; f is scale times that.
-        return _rescaled(space.project(theta / self.scale), self.scale)
+        return _rescaled(space.project(space.centred(theta) / self.scale), self.scale)
 
     def predict_many(self, space: OutputSpace, thetas: Array) -> Predictions:
-        predictions = space.project_many(thetas / self.scale)
+        predictions = space.project_many(space.centred(thetas) / self.scale)
         return replace(predictions, gap=self.scale * predictions.gap)
 
     def strong_convexity(self, space: OutputSpace, p: float) -> float:
@@ -79,7 +79,7 @@ class SquaredNorm(Regularizer):
 
     def loss(self, space: OutputSpace, theta: Array, y: Array, prediction: Prediction | Predictions) -> Array:
         # Same value as the general formula, but one inner product instead of a difference of squares.
-        y_hat = prediction.point
+        theta, y_hat = space.centred(theta), prediction.point
         value = _inner_product(theta - 0.5 * self.scale * (y_hat + y), y_hat - y)
         size = np.abs(theta).max(axis=-1) + self.scale * space.max_mass
         return _nonnegative(value, size * space.max_mass, prediction.gap)
@@ -90,10 +90,10 @@ class NegativeEntropy(Regularizer):
     """Ψ(y) = scale·Σ yᵢ ln yᵢ = −scale·H(y) for y ≥ 0. On the simplex ŷ is the softmax of θ/scale."""
 
     def predict(self, space: OutputSpace, theta: Array) -> Prediction:
-        return _rescaled(space.kl_project(theta / self.scale), self.scale)
+        return _rescaled(space.kl_project(space.centred(theta) / self.scale), self.scale)
 
     def predict_many(self, space: OutputSpace, thetas: Array) -> Predictions:
-        predictions = space.kl_project_many(thetas / self.scale)
+        predictions = space.kl_project_many(space.centred(thetas) / self.scale)
         return replace(predictions, gap=self.scale * predictions.gap)
 
     def strong_convexity(self, space: OutputSpace, p: float) -> float:
@@ -121,10 +121,10 @@ class BinaryEntropy(Regularizer):
     """Ψ(y) = scale·Σ yᵢ ln yᵢ + (1−yᵢ) ln(1−yᵢ) on [0, 1]^d. On the hypercube ŷ is a sigmoid."""
 
     def predict(self, space: OutputSpace, theta: Array) -> Prediction:
-        return _rescaled(space.binary_kl_project(theta / self.scale), self.scale)
+        return _rescaled(space.binary_kl_project(space.centred(theta) / self.scale), self.scale)
 
     def predict_many(self, space: OutputSpace, thetas: Array) -> Predictions:
-        predictions = space.binary_kl_project_many(thetas / self.scale)
+        predictions = space.binary_kl_project_many(space.centred(thetas) / self.scale)
         return replace(predictions, gap=self.scale * predictions.gap)
 
     def strong_convexity(self, space: OutputSpace, p: float) -> float:
@@ -152,16 +152,13 @@ class GibbsEntropy(Regularizer):
     """
 
     def predict(self, space: OutputSpace, theta: Array) -> Prediction:
-        return Prediction(space.marginals(theta / self.scale))
+        return Prediction(space.marginals(space.centred(theta) / self.scale))
 
     def strong_convexity(self, space: OutputSpace, p: float) -> float:
         return self.scale * space.gibbs_convexity(p)
 
     def loss(self, space: OutputSpace, theta: Array, y: Array, prediction: Prediction | Predictions) -> Array:
-        scores = theta / self.scale
-        if space.constant_mass:
-            # log Z and ⟨θ, y⟩ then share the offset of θ: take it out before they are subtracted.
-            scores = scores - scores.mean(axis=-1, keepdims=True)
+        scores = space.centred(theta) / self.scale
         log_z = np.apply_along_axis(space.log_partition, -1, scores)
         size = np.abs(scores).max(axis=-1) + 1.0
         return self.scale * _nonnegative(log_z - (scores * y).sum(axis=-1), size * space.max_mass)

@@ -29,6 +29,7 @@ from osp_core.errors import (
     as_rows,
     as_vector,
 )
+from osp_core.offsets import FAR, without_offset
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import Regularizer, SquaredNorm
 from osp_core.targets import AffineLoss, hamming
@@ -143,6 +144,18 @@ class OutputSpace(ABC):
     def predict(self, theta: Array) -> Prediction:
         """Return ŷ(θ) = argmax ⟨θ, y⟩ − Ψ(y) over conv(Y), [SBTO24, Prop. 3]."""
         return self.psi.predict(self, theta)
+
+    def centred(self, theta: Array) -> Array:
+        """Return scores with the same predictions and losses, near 0 where an offset is large.
+
+        A space whose outputs all have the same mass does not care what is added to all scores, but digits
+        are lost beside a large offset. `theta` is a vector or a batch of rows; regularizers call this first.
+        """
+        # A large offset shows in every score, so one of them is looked at before all of them are.
+        first = abs(theta.item(0)) if theta.ndim == 1 else np.abs(theta[:, 0]).max(initial=0.0)
+        if first <= FAR * self.psi.scale:
+            return theta
+        return without_offset(theta) if self.constant_mass else theta
 
     def project(self, point: Array) -> Prediction:
         """Return the Euclidean projection of `point` on conv(Y); the gap is that of ½‖y − point‖²."""

@@ -38,6 +38,7 @@ from osp_core.testing.oracle_checks import (
     check_vertex_is_its_own_nearest,
 )
 from osp_core.testing.prediction_checks import (
+    check_common_offset,
     check_fenchel_young_gradient,
     check_fenchel_young_value,
     check_large_scores,
@@ -71,6 +72,7 @@ __all__ = [
     "SpaceExample",
     "check_blocks",
     "check_blockwise_decoding",
+    "check_common_offset",
     "check_decoding_ratio",
     "check_decomposition",
     "check_diameter",

@@ -43,16 +43,11 @@ def check_prediction_is_optimal(space: OutputSpace, rng: np.random.Generator) ->
     checked = 0
     for theta, prediction in zip(sample.thetas, sample.predictions, strict=True):
         assert prediction.gap >= 0, f"predict({show(theta)}) states the negative gap {prediction.gap}."
-        slope, rounding = _gradient(space, prediction)
-        if not (np.isfinite(slope).all() and np.isfinite(rounding).all()):
+        certificate = _oracle_gap(space, theta, prediction)
+        if certificate is None:
             continue  # the gradient of an entropy is infinite on the boundary
         checked += 1
-        ascent = theta - slope
-        vertex = space.lmo(-ascent)
-        gap = float(ascent @ (vertex - prediction.point))
-        size = 1.0 + np.abs(theta).max() + np.abs(slope).max()
-        tolerance = RELATIVE * size * (1.0 + np.abs(vertex).sum())
-        tolerance += float(rounding @ np.abs(vertex - prediction.point))
+        gap, tolerance, vertex = certificate
         assert gap <= prediction.gap * (1 + 1e-6) + tolerance, (
             f"predict({show(theta)}) = {show(prediction.point)} is not optimal: ⟨θ, y⟩ − Ψ(y) rises towards "
             f"{show(vertex)} with slope {gap:.10g}, while the stated gap is {prediction.gap:.3g}."
@@ -149,6 +144,47 @@ def check_large_scores(space: OutputSpace, rng: np.random.Generator) -> None:
             _check_nearly_best(space, sample, theta, prediction, best)
 
 
+def check_common_offset(space: OutputSpace, rng: np.random.Generator) -> None:
+    """A number added to all scores changes neither ŷ, its gap nor S(θ; y) where all masses are equal."""
+    if not space.constant_mass:
+        raise NotApplicable("outputs have different masses, so an offset of the scores matters")
+    sample, loss = Sample.of(space, rng), FenchelYoungLoss(space)
+    size = 1.0 + np.abs(sample.outputs).max()
+    for offset in (2.0**26, -(2.0**26)):
+        shifted = rng.standard_normal(space.dim) + offset
+        theta = shifted - offset  # exact: what is lost of the scores is lost already
+        prediction, moved = space.predict(theta), space.predict(shifted)
+        blur = sum(float(np.sqrt(one.gap / space.lam2)) if one.gap else 0.0 for one in (prediction, moved))
+        distance = float(np.linalg.norm(moved.point - prediction.point))
+        where = f"at θ = {show(theta)} with {offset:.9g} added to every score"
+        assert distance <= 1e-7 * size + blur, (
+            f"ŷ moves by {distance:.3g} {where}, although all outputs have the same mass: from "
+            f"{show(prediction.point)} to {show(moved.point)}."
+        )
+        y = sample.labels[rng.integers(len(sample.labels))]
+        value, again = loss.at(theta, prediction, y)[0], loss.at(shifted, moved, y)[0]
+        slack = 1e-7 * size * (1.0 + value)
+        assert abs(again - value) <= slack + prediction.gap + moved.gap, (
+            f"S(θ; y) changes from {value:.10g} to {again:.10g} {where}."
+        )
+        assert moved.gap <= 100 * prediction.gap + slack, (
+            f"the gap rises from {prediction.gap:.3g} to {moved.gap:.3g} {where}."
+        )
+        _check_stated_gap(space, theta, moved, where)
+
+
+def _check_stated_gap(space: OutputSpace, theta: Array, prediction: Prediction, where: str) -> None:
+    try:
+        certificate = _oracle_gap(space, theta, prediction)
+    except NotApplicable:  # Ψ has no gradient
+        return
+    if certificate is not None:
+        gap, tolerance, _ = certificate
+        assert gap <= prediction.gap * (1 + 1e-6) + 100 * tolerance, (
+            f"the stated gap {prediction.gap:.3g} is false {where}: by one oracle call it is {gap:.10g}."
+        )
+
+
 def _check_nearly_best(
     space: OutputSpace, sample: Sample, theta: Array, prediction: Prediction, best: Array
 ) -> None:
@@ -162,6 +198,21 @@ def _check_nearly_best(
         f"{lag:.6g} in "
         f"⟨θ, ·⟩, where Ψ can account for {spread:.6g} at most."
     )
+
+
+def _oracle_gap(
+    space: OutputSpace, theta: Array, prediction: Prediction
+) -> tuple[float, float, Array] | None:
+    """The Frank–Wolfe gap by one oracle call, how far it may be off by rounding, and the vertex."""
+    slope, rounding = _gradient(space, prediction)
+    if not (np.isfinite(slope).all() and np.isfinite(rounding).all()):
+        return None
+    ascent = theta - slope
+    vertex = space.lmo(-ascent)
+    size = 1.0 + np.abs(theta).max() + np.abs(slope).max()
+    tolerance = RELATIVE * size * (1.0 + np.abs(vertex).sum())
+    tolerance += float(rounding @ np.abs(vertex - prediction.point))
+    return float(ascent @ (vertex - prediction.point)), tolerance, vertex
 
 
 def _gradient(space: OutputSpace, prediction: Prediction) -> tuple[Array, Array]:

@@ -44,6 +44,7 @@ SPACE_CHECKS: tuple[SpaceCheck, ...] = (
     prediction_checks.check_fenchel_young_gradient,
     prediction_checks.check_fenchel_young_value,
     prediction_checks.check_large_scores,
+    prediction_checks.check_common_offset,
     sampling_checks.check_decomposition,
     sampling_checks.check_prediction_combination,
     sampling_checks.check_sampling_is_unbiased,

@@ -17,6 +17,7 @@ from osp_birkhoff.support import Support
 from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array, InvalidInputError, UnsupportedError, as_rows
 from osp_core.kernels import load
+from osp_core.offsets import FAR, without_offset
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import NegativeEntropy, Regularizer
 from osp_core.spaces import ZeroOneSpace
@@ -112,6 +113,15 @@ class PlanSpace(ZeroOneSpace):
         return vector.shape == (self.dim,) and bool(load("osp_birkhoff").is_plan(self.matrix(vector)))
 
     # --- predictions ---------------------------------------------------------------------------------
+
+    def centred(self, theta: Array) -> Array:
+        """Every row sums to 1, and every column where there are as many columns as rows."""
+        if not self.full or np.vdot(theta, theta) <= (FAR * self.psi.scale) ** 2:
+            return super().centred(theta)
+        scores = without_offset(self.matrix(theta))
+        if self.shape[0] == self.shape[1]:
+            scores = without_offset(scores, axis=-2)
+        return scores.reshape(theta.shape)
 
     def project(self, point: Array) -> Prediction:
         """Euclidean projection by semismooth Newton on the dual; exact up to rounding."""

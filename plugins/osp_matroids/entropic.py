@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from osp_core.errors import Array
+from osp_core.errors import Array, NumericalError
 from osp_core.frank_wolfe import Quadratic, minimize
 from osp_core.frank_wolfe.result import Status
+from osp_core.offsets import without_offset
 from osp_core.predictions import Prediction
 
 if TYPE_CHECKING:
@@ -27,20 +28,22 @@ _VISIBLE = 1e-10  # how far above its projection an entry counts as too large
 
 def entropic_prediction(space: MatroidSpace, theta: Array) -> Prediction:
     """Return the minimiser over the bases or the independent sets, with its Frank–Wolfe gap."""
-    slopes, calls, status = _slopes(space, theta)
+    if space.bases:
+        theta = without_offset(theta)
+    point, slopes, calls = _over_bases(space, theta)
     if not space.bases:
         # Where the derivative would be positive, the minimum is reached before the capacity is.
+        point = np.where(slopes > 0.0, np.exp(np.minimum(theta - 1.0, 0.0)), point)
         slopes = np.minimum(slopes, 0.0)
-    point = np.exp(np.minimum(theta + slopes - 1.0, 0.0))
     point[space.loops] = slopes[space.loops] = 0.0
     # The derivatives ln y + 1 − θ are known even where y underflows.
     gap = float(slopes @ (point - space.lmo(slopes)))
-    return Prediction(point, None, max(gap, 0.0), status, calls + 1)
+    return Prediction(point, None, max(gap, 0.0), Status.OPTIMAL, calls + 1)
 
 
-def _slopes(space: MatroidSpace, theta: Array) -> tuple[Array, int, Status]:
-    """ln y + 1 − θ at the minimiser over the bases, the oracle calls spent, and how it ended."""
-    slopes, calls, status = np.zeros(space.dim), 0, Status.OPTIMAL
+def _over_bases(space: MatroidSpace, theta: Array) -> tuple[Array, Array, int]:
+    """The minimiser y over the bases, ln y + 1 − θ there, and the oracle calls spent."""
+    point, slopes, calls = np.zeros(space.dim), np.zeros(space.dim), 0
     nothing = np.empty(0, dtype=np.intp)
     parts: list[tuple[Indices, Indices]] = [(nothing, np.flatnonzero(~space.loops))]
     while parts:
@@ -48,12 +51,13 @@ def _slopes(space: MatroidSpace, theta: Array) -> tuple[Array, int, Status]:
         basis = space.greedy(contracted)
         rank = len(space.greedy(np.concatenate([basis, kept]))) - len(basis)
         if rank == len(kept):  # no choice: y = 1
-            slopes[kept] = 1.0 - theta[kept]
+            point[kept], slopes[kept] = 1.0, 1.0 - theta[kept]
             continue
         # With nothing but Σ y = rank to obey, y is a multiple of exp θ.
-        log_total = np.logaddexp.reduce(theta[kept])
-        slopes[kept] = 1.0 + np.log(rank) - log_total
-        values = rank * np.exp(theta[kept] - log_total)
+        best = theta[kept].max()
+        log_total = np.logaddexp.reduce(theta[kept] - best)
+        values = rank * np.exp(theta[kept] - best - log_total)
+        point[kept], slopes[kept] = np.minimum(values, 1.0), 1.0 + np.log(rank) - log_total - best
         result = minimize(_minor_oracle(space, basis, kept), Quadratic(values))
         calls += result.lmo_calls
         excess = values - result.point
@@ -62,11 +66,13 @@ def _slopes(space: MatroidSpace, theta: Array) -> tuple[Array, int, Status]:
         tight = space.closure(np.concatenate([contracted, kept[excess > _VISIBLE]]))
         inside = np.isin(kept, tight)
         if inside.all() or result.status is not Status.OPTIMAL:
-            status = Status.STALLED  # the projection is too inaccurate to tell where to split
-            continue
+            raise NumericalError(
+                f"The entropic prediction over {space!r} is outside its polytope by {excess.max():.3g}, too "
+                "little to tell where. Scale the scores down, or use psi=SquaredNorm()."
+            )
         parts.append((contracted, kept[inside]))
         parts.append((np.concatenate([contracted, kept[inside]]), kept[~inside]))
-    return slopes, calls, status
+    return point, slopes, calls
 
 
 def _minor_oracle(space: MatroidSpace, basis: Indices, kept: Indices) -> Callable[[Array], Array]:

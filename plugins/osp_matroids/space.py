@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, is_hashable
+from osp_core.offsets import FAR, without_offsets
 from osp_core.predictions import Prediction
 from osp_core.regularizers import Regularizer
 from osp_core.spaces import Block, ZeroOneSpace
@@ -143,6 +144,12 @@ class MatroidSpace(ZeroOneSpace):
         vertex = np.zeros(self.dim)
         vertex[self.greedy(order)] = 1.0
         return vertex
+
+    def centred(self, theta: Array) -> Array:
+        """Every component on its own has bases of equal mass."""
+        if not self.bases or np.vdot(theta, theta) <= (FAR * self.psi.scale) ** 2:
+            return theta
+        return without_offsets(theta, self.component_labels)
 
     def kl_project(self, log_weights: Array) -> Prediction:
         """Exact, by the decomposition algorithm: at most one Euclidean projection per element."""
