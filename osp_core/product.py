@@ -295,7 +295,8 @@ class SumLoss(AffineLoss):
 def _sum_convexity(lams: Sequence[float], p: float) -> float:
     """λ of a sum over factors in ℓp: Σ λᵢ‖vᵢ‖² ≥ λ‖v‖²."""
     # The least λᵢ for p ≥ 2; otherwise, by Cauchy–Schwarz, their harmonic sum.
-    return float(min(lams) if p >= 2 else 1.0 / np.sum(1.0 / np.asarray(lams)))
+    inverse = np.sum(1.0 / np.asarray(lams))  # 0 where every factor has one output, and λ = ∞
+    return float(min(lams) if p >= 2 or not inverse else 1.0 / inverse)
 
 
 def _product(space: OutputSpace) -> Product:
