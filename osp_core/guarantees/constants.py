@@ -57,7 +57,8 @@ def surrogate_gap(
     gradient_ratio = 2.0 * space.kappa**2 / space.lam if constants == "paper" else space.gradient_ratio()
     return SurrogateGap(
         a=None if ratio is None else 1.0 - ratio / scale,
-        b=bound**2 * scale * gradient_ratio,
+        # λ = ∞ where there is one output only: all gradients are 0, and steps need some b > 0.
+        b=bound**2 * scale * (gradient_ratio or 1.0),
         loss=loss if loss is not None else FenchelYoungLoss(space, scale),
         target=target,
         decoder=decoder if decoder is not None else RandomizedDecoder(space),

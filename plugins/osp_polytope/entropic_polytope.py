@@ -39,8 +39,8 @@ class EntropicPolytope:
         missed = max(self.form.violation(x), float(np.abs(y - read).max()))
         if missed > _OUTSIDE * (1.0 + float(np.abs(x).max())):
             raise NumericalError(
-                f"The entropic prediction misses the constraints by {missed:.3g}: the set is too thin in some "
-                "direction. Make it flat with equations, or use psi=SquaredNorm()."
+                f"The entropic prediction misses the constraints by {missed:.3g}: the set is too thin in "
+                "some direction. Make it flat with equations, or use psi=SquaredNorm()."
             )
         return certified(self.entropy, weights, y, self._moving, lmo, rest)
 

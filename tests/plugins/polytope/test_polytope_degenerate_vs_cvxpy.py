@@ -1,4 +1,4 @@
-"""Polytopes of lower dimension than their space: points, segments, polygons, redundant and thin constraints."""
+"""Polytopes of lower dimension than their space: points, segments, polygons, redundant constraints."""
 
 import itertools
 
