@@ -6,9 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from osp_core.errors import as_vector
+from osp_core.errors import InvalidInputError, NotAVertexError, as_vector
 
 # Every override of these receives a finite float64 vector of length `dim`: the base class sees to it.
 _CHECKED = {
@@ -23,6 +24,7 @@ _CHECKED = {
     "decompose": "point",
     "sample_vertex": "point",
     "project_direction": "direction",
+    "to_label": "vertex",
 }
 
 _UNWRAPPED = ("__isabstractmethod__", "checks_its_input")
@@ -35,11 +37,12 @@ def checks_its_input(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def check_arguments(cls: type) -> None:
-    """Wrap the methods of `cls` named in _CHECKED: bad input raises an error instead of reaching them."""
-    for name, argument in _CHECKED.items():
+    """Wrap the methods of `cls` that take vectors or labels, so that bad input does not reach them."""
+    wrappers = {name: functools.partial(_checked, argument=name_of) for name, name_of in _CHECKED.items()}
+    for name, wrap in {**wrappers, "is_vertex": _judged, "from_label": _unboxed}.items():
         method = cls.__dict__.get(name)
         if callable(method) and not any(getattr(method, mark, False) for mark in _UNWRAPPED):
-            setattr(cls, name, _checked(method, argument))
+            setattr(cls, name, wrap(method))
 
 
 def _checked(method: Callable[..., Any], argument: str) -> Callable[..., Any]:
@@ -48,3 +51,32 @@ def _checked(method: Callable[..., Any], argument: str) -> Callable[..., Any]:
         return method(self, as_vector(vector, self.dim, argument), *args, **kwargs)
 
     return checked
+
+
+def _judged(method: Callable[..., bool]) -> Callable[..., bool]:
+    """What is no finite vector of length `dim` is no output, whatever it is."""
+
+    @functools.wraps(method)
+    def judged(self: Any, y: Any) -> bool:
+        if type(y) is not np.ndarray or y.dtype != np.float64:
+            try:
+                y = as_vector(y, self.dim, "y")
+            except InvalidInputError:
+                return False
+        return method(self, y)
+
+    return judged
+
+
+def _unboxed(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A label in an array without dimensions is that label; one with masked entries is none."""
+
+    @functools.wraps(method)
+    def unboxed(self: Any, label: Any) -> Any:
+        if isinstance(label, np.ndarray):
+            if isinstance(label, np.ma.MaskedArray) and np.ma.is_masked(label):
+                raise NotAVertexError(f"An output of {self!r} has no masked entries, got {label!r}.")
+            label = label if label.ndim else label.item()
+        return method(self, label)
+
+    return unboxed

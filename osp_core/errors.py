@@ -66,13 +66,12 @@ def as_vector(value: ArrayLike, dim: int | None, name: str) -> Array:
     return vector
 
 
-def as_rows(value: ArrayLike, dim: int, name: str) -> Array:
+def as_rows(value: ArrayLike, dim: int | None, name: str) -> Array:
     """Return `value` as a finite float64 matrix with `dim` columns: a batch of vectors."""
     rows = _as_floats(value, name, "a matrix")
-    if rows.ndim != 2 or rows.shape[1] != dim:
-        raise InvalidInputError(
-            f"{name} must be a matrix with {dim} columns, got an array of shape {rows.shape}."
-        )
+    if rows.ndim != 2 or (dim is not None and rows.shape[1] != dim):
+        expected = "a matrix" if dim is None else f"a matrix with {dim} columns"
+        raise InvalidInputError(f"{name} must be {expected}, got an array of shape {rows.shape}.")
     _refuse_wild_entries(rows, name)
     return rows
 
@@ -80,9 +79,11 @@ def as_rows(value: ArrayLike, dim: int, name: str) -> Array:
 def _as_floats(value: ArrayLike, name: str, expected: str) -> Array:
     try:
         array = np.asarray(value)
-        if array.dtype.kind not in "c":  # the imaginary part would be lost with a mere warning
+        # An imaginary part would be lost with a mere warning, a mask without one; dates are no numbers.
+        hidden = isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value)
+        if array.dtype.kind in "biufO" and not hidden:
             return np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     raise InvalidInputError(f"{name} must be {expected} of numbers, got {type(value).__name__}.") from None
 
@@ -104,19 +105,21 @@ def as_positive(value: float, name: str) -> float:
     """Return `value` as a positive finite float, or raise an error that names it."""
     try:
         number = float(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInputError(f"{name} must be a positive number, got {value!r}.") from error
     if not (number > 0 and np.isfinite(number)):
         raise InvalidInputError(f"{name} must be positive and finite, got {number}.")
     return number
 
 
-def as_count(value: int, name: str, *, least: int = 1) -> int:
-    """Return `value` as an int of at least `least`; booleans and fractions are refused."""
+def as_count(value: int, name: str, *, least: int = 1, most: int = 2**62) -> int:
+    """Return `value` as an int from `least` to `most`; booleans and fractions are refused."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InvalidInputError(f"{name} must be a whole number, got {value!r}.")
-    if value < least:
-        raise InvalidInputError(f"{name} must be at least {least}, got {value}.")
+    if not least <= value <= most:
+        limit, side = (least, "least") if value < least else (most, "most")
+        shown = str(value) if -most <= value <= 2**62 else f"a number of {int(value).bit_length()} bits"
+        raise InvalidInputError(f"{name} must be at {side} {limit}, got {shown}.")
     return int(value)
 
 

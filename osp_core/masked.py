@@ -62,7 +62,7 @@ class Masked(ZeroOneSpace):
             raise InvalidInputError(f"masked needs a space of 0/1 outputs, got {space!r}.")
         if psi is None and isinstance(space.psi, SumOfFactors):
             raise InvalidInputError("Mask the factors of a product one by one: product([masked(…), …]).")
-        super().__init__(psi=psi or space.psi, norm=norm or space.norm)
+        super().__init__(psi=space.psi if psi is None else psi, norm=space.norm if norm is None else norm)
         self.space, self.dim = space, space.dim
         self.forbidden = as_coordinates(forbidden, space.dim)
         self.equal_norm = space.equal_norm
@@ -244,7 +244,10 @@ class Masked(ZeroOneSpace):
 
 def as_coordinates(forbidden: Any, dim: int) -> NDArray[np.intp]:
     """Sorted distinct indices from a collection of them, or from a mask."""
-    array = np.asarray(sorted(forbidden) if isinstance(forbidden, set | frozenset) else forbidden)
+    try:
+        array = np.asarray(sorted(forbidden) if isinstance(forbidden, set | frozenset) else forbidden)
+    except (TypeError, ValueError) as error:  # ragged, or not even comparable
+        raise InvalidInputError(f"forbidden must be indices or a boolean mask, got {forbidden!r}.") from error
     if array.dtype == np.bool_:
         if array.shape != (dim,):
             raise InvalidInputError(f"A mask must have {dim} entries, got an array of shape {array.shape}.")

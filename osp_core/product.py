@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from osp_core.combinations import ConvexCombination
-from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError
+from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, as_positive
 from osp_core.frank_wolfe.result import Status
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import Regularizer
@@ -35,11 +35,11 @@ class Product(OutputSpace):
     def __init__(
         self, spaces: Sequence[OutputSpace], *, psi: Regularizer | None = None, norm: float | None = None
     ) -> None:
-        self.factors = tuple(spaces)
+        self.factors = tuple(spaces) if isinstance(spaces, Iterable) and getattr(spaces, "ndim", 1) else ()
         if not self.factors or not all(isinstance(factor, OutputSpace) for factor in self.factors):
             raise InvalidInputError(f"product needs a non-empty sequence of spaces, got {spaces!r}.")
         norms = {factor.norm for factor in self.factors}
-        super().__init__(psi=psi, norm=norm or (norms.pop() if len(norms) == 1 else 2.0))
+        super().__init__(psi=psi, norm=(norms.pop() if len(norms) == 1 else 2.0) if norm is None else norm)
         if psi is None:
             self.psi = SumOfFactors()
         else:  # every regularizer is a sum over factors, so each factor can carry its part
@@ -202,6 +202,7 @@ class Product(OutputSpace):
 
     def accurate_to(self, gap: float) -> Self:
         """Every factor gets its share of the gap."""
+        gap = as_positive(gap, "gap")
         twin = super().accurate_to(gap)
         twin.factors = tuple(factor.accurate_to(gap / len(self.factors)) for factor in self.factors)
         return twin

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LAYERS = (
     ("errors",),
     ("arguments", "files", "hooks", "kernels", "plugin_files", "progress", "requirements", "turns"),
-    ("combinations", "offsets"),
+    ("combinations", "names", "offsets"),
     ("frank_wolfe",),
     ("predictions",),
     ("targets", "regularizers"),
