@@ -38,8 +38,9 @@ def checks_its_input(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def check_arguments(cls: type) -> None:
     """Wrap the methods of `cls` that take vectors or labels, so that bad input does not reach them."""
-    wrappers = {name: functools.partial(_checked, argument=name_of) for name, name_of in _CHECKED.items()}
-    for name, wrap in {**wrappers, "is_vertex": _judged, "from_label": _unboxed}.items():
+    wrappers: dict[str, Callable[..., Any]] = {"is_vertex": _judged, "from_label": _unboxed}
+    wrappers |= {name: functools.partial(_checked, argument=value) for name, value in _CHECKED.items()}
+    for name, wrap in wrappers.items():
         method = cls.__dict__.get(name)
         if callable(method) and not any(getattr(method, mark, False) for mark in _UNWRAPPED):
             setattr(cls, name, wrap(method))

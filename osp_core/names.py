@@ -41,7 +41,7 @@ def place_of(name: Any, index: Mapping[Any, int] | None, names: Sequence[Any]) -
     if index is not None:
         place = index.get(name)
     else:
-        place = int(name) if isinstance(name, Real) and name in names else None
+        place = names.index(name) if isinstance(name, Real) and name in names else None
     if place is None or isinstance(name, bool | np.bool_) != isinstance(names[place], bool | np.bool_):
         return None
     return place

@@ -35,7 +35,9 @@ class Product(OutputSpace):
     def __init__(
         self, spaces: Sequence[OutputSpace], *, psi: Regularizer | None = None, norm: float | None = None
     ) -> None:
-        self.factors = tuple(spaces) if isinstance(spaces, Iterable) and getattr(spaces, "ndim", 1) else ()
+        self.factors = (
+            tuple(spaces) if isinstance(spaces, Iterable) and getattr(spaces, "ndim", 1) != 0 else ()
+        )
         if not self.factors or not all(isinstance(factor, OutputSpace) for factor in self.factors):
             raise InvalidInputError(f"product needs a non-empty sequence of spaces, got {spaces!r}.")
         norms = {factor.norm for factor in self.factors}
