@@ -24,6 +24,7 @@ _CHECKED = {
     "decompose": "point",
     "sample_vertex": "point",
     "project_direction": "direction",
+    "to_label": "vertex",
 }
 
 _UNWRAPPED = ("__isabstractmethod__", "checks_its_input")

@@ -70,13 +70,12 @@ def as_vector(value: ArrayLike, dim: int | None, name: str) -> Array:
     return vector
 
 
-def as_rows(value: ArrayLike, dim: int, name: str) -> Array:
+def as_rows(value: ArrayLike, dim: int | None, name: str) -> Array:
     """Return `value` as a finite float64 matrix with `dim` columns: a batch of vectors."""
     rows = _as_floats(value, name, "a matrix")
-    if rows.ndim != 2 or rows.shape[1] != dim:
-        raise InvalidInputError(
-            f"{name} must be a matrix with {dim} columns, got an array of shape {rows.shape}."
-        )
+    if rows.ndim != 2 or (dim is not None and rows.shape[1] != dim):
+        expected = "a matrix" if dim is None else f"a matrix with {dim} columns"
+        raise InvalidInputError(f"{name} must be {expected}, got an array of shape {rows.shape}.")
     _refuse_wild_entries(rows, name)
     return rows
 
@@ -157,12 +156,12 @@ def _shown(value: object) -> str:
     return text if len(text) <= 100 else f"{text[:100]}…"
 
 
-def as_count(value: int, name: str, *, least: int = 1) -> int:
-    """Return `value` as an int of at least `least`; booleans and fractions are refused."""
+def as_count(value: int, name: str, *, least: int = 1, most: int = MOST) -> int:
+    """Return `value` as an int from `least` to `most`; booleans and fractions are refused."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InvalidInputError(f"{name} must be a whole number, got {value!r}.")
-    if not least <= value <= MOST:
-        limit = f"at least {least}" if value < least else f"at most {MOST}"
+    if not least <= value <= most:
+        limit = f"at least {least}" if value < least else f"at most {most}"
         raise InvalidInputError(f"{name} must be {limit}, got {_shown(value)}.")
     return int(value)
 

@@ -61,9 +61,7 @@ class Masked(ZeroOneSpace):
             raise InvalidInputError(f"masked needs a space of 0/1 outputs, got {space!r}.")
         if psi is None and isinstance(space.psi, SumOfFactors):
             raise InvalidInputError("Mask the factors of a product one by one: product([masked(…), …]).")
-        super().__init__(
-            psi=psi if psi is not None else space.psi, norm=norm if norm is not None else space.norm
-        )
+        super().__init__(psi=space.psi if psi is None else psi, norm=space.norm if norm is None else norm)
         self._given, self.dim = space, space.dim
         self.forbidden = as_coordinates(forbidden, space.dim)
         self.equal_norm = space.equal_norm
@@ -257,7 +255,10 @@ def _cheapest_corner(cost: Array) -> Array:
 
 def as_coordinates(forbidden: Any, dim: int) -> NDArray[np.intp]:
     """Sorted distinct indices from a collection of them, or from a mask."""
-    array = np.asarray(sorted(forbidden) if isinstance(forbidden, set | frozenset) else forbidden)
+    try:
+        array = np.asarray(sorted(forbidden) if isinstance(forbidden, set | frozenset) else forbidden)
+    except (TypeError, ValueError) as error:  # ragged, or not even comparable
+        raise InvalidInputError(f"forbidden must be indices or a boolean mask, got {forbidden!r}.") from error
     if array.dtype == np.bool_:
         if array.shape != (dim,):
             raise InvalidInputError(f"A mask must have {dim} entries, got an array of shape {array.shape}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,13 +34,14 @@ class Product(OutputSpace):
     def __init__(
         self, spaces: Sequence[OutputSpace], *, psi: Regularizer | None = None, norm: float | None = None
     ) -> None:
-        self._given = tuple(spaces)
+        listed = isinstance(spaces, Iterable) and getattr(spaces, "ndim", 1) != 0
+        self._given = tuple(spaces) if listed else ()
         if not self._given or not all(isinstance(factor, OutputSpace) for factor in self._given):
             raise InvalidInputError(f"product needs a non-empty sequence of spaces, got {spaces!r}.")
         norms = {factor.norm for factor in self._given}
         super().__init__(
-            psi=psi if psi is not None else SumOfFactors(),
-            norm=norm if norm is not None else (norms.pop() if len(norms) == 1 else 2.0),
+            psi=SumOfFactors() if psi is None else psi,
+            norm=(norms.pop() if len(norms) == 1 else 2.0) if norm is None else norm,
         )
         self._ends = np.cumsum([factor.dim for factor in self._given])
         self.dim = int(self._ends[-1])
@@ -309,7 +310,8 @@ class SumLoss(AffineLoss):
 def _sum_convexity(lams: Sequence[float], p: float) -> float:
     """λ of a sum over factors in ℓp: Σ λᵢ‖vᵢ‖² ≥ λ‖v‖²."""
     # The least λᵢ for p ≥ 2; otherwise, by Cauchy–Schwarz, their harmonic sum.
-    return float(min(lams) if p >= 2 or np.isinf(lams).all() else 1.0 / np.sum(1.0 / np.asarray(lams)))
+    inverse = np.sum(1.0 / np.asarray(lams))  # 0 where every factor has one output, and λ = ∞
+    return float(min(lams) if p >= 2 or not inverse else 1.0 / inverse)
 
 
 def _product(space: OutputSpace) -> Product:

@@ -31,7 +31,7 @@ def check_backend(kind: str, registration: Registration, params: dict[str, Any])
     backend = params.get("backend")
     if backend is None or not registration.backends:
         return
-    if backend not in tuple(registration.backends):
+    if not isinstance(backend, str) or backend not in registration.backends:
         known = ", ".join(map(repr, registration.backends))
         raise InvalidInputError(
             f"{kind} {registration.name!r} has no back end {backend!r}; there are {known}."

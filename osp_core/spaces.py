@@ -20,6 +20,7 @@ from osp_core.arguments import check_arguments, checks_its_input
 from osp_core.combinations import ConvexCombination
 from osp_core.constants import Constants, derived, forget_cached_properties
 from osp_core.errors import (
+    LARGEST,
     Array,
     InvalidInputError,
     MissingConstantError,
@@ -85,7 +86,8 @@ class OutputSpace(ABC):
                 raise InvalidInputError(f"psi must be a Regularizer such as SquaredNorm(1.0), got {psi!r}.")
             self.psi = psi
         if norm is not None:
-            if isinstance(norm, str) or not norm >= 1:
+            number = isinstance(norm, int | float | np.number) and not isinstance(norm, bool)
+            if not (number and (1 <= norm <= LARGEST or norm == np.inf)):
                 raise InvalidInputError(f"norm must be the order p ≥ 1 of an ℓp norm, got {norm!r}.")
             self.norm = float(norm)
 

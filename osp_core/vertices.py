@@ -16,8 +16,9 @@ from osp_core.errors import (
     OracleError,
     as_count,
     as_positive,
-    is_hashable,
+    as_rows,
 )
+from osp_core.names import MOST_COORDINATES, as_names, place_of
 from osp_core.regularizers import Regularizer
 from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
 from osp_core.targets import AffineLoss, hamming
@@ -49,19 +50,18 @@ class Vertices(OutputSpace):
         norm: float | None = None,
     ) -> None:
         super().__init__(psi=psi, norm=norm)
-        try:
-            rows = np.asarray(array, dtype=np.float64)
-        except (TypeError, ValueError):
-            rows = np.empty(0)
-        if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
+        rows = as_rows(array, None, "The array that vertices needs")
+        if not rows.size:
             raise InvalidInputError(
-                f"vertices needs a non-empty (k, d) array of finite numbers, got shape {rows.shape}."
+                f"The array that vertices needs must not be empty, got shape {rows.shape}."
             )
-        names = list(range(len(rows))) if labels is None else list(labels)
-        if len(names) != len(rows) or len(set(names)) != len(names):
+        names = list(range(len(rows))) if labels is None else as_names(labels, "labels of vertices")
+        if len(names) != len(rows):
             raise InvalidInputError(
                 f"vertices needs one distinct label per row: {len(names)} labels, {len(rows)} rows."
             )
+        if not isinstance(extreme_only, bool):
+            raise InvalidInputError(f"extreme_only must be True or False, got {extreme_only!r}.")
         rows = rows + 0.0  # −0.0 and 0.0 are one value
         _, keep = np.unique(rows, axis=0, return_index=True)
         keep = np.sort(keep)
@@ -88,8 +88,8 @@ class Vertices(OutputSpace):
         return vector.shape == (self.dim,) and vector.tobytes() in self._row_of_vertex
 
     def from_label(self, label: Any) -> Array:
-        if is_hashable(label) and label in self._row_of_label:
-            return np.array(self._vertices[self._row_of_label[label]])
+        if (row := place_of(label, self._row_of_label, self._labels)) is not None:
+            return np.array(self._vertices[row])
         if isinstance(label, np.ndarray):
             return super().from_label(label)
         raise NotAVertexError(f"{label!r} is no label of {self!r}; the labels are {_abridged(self._labels)}.")
@@ -216,7 +216,7 @@ def space_from_lmo(
     if not callable(lmo):
         raise InvalidInputError(f"lmo must be a function of a cost vector, got {lmo!r}.")
     kind = _ZeroOneLmoSpace if zero_one else _LmoSpace
-    return kind(lmo, as_count(dim, "dim"), nu, diameter, target, equal_norm, psi, norm)
+    return kind(lmo, as_count(dim, "dim", most=MOST_COORDINATES), nu, diameter, target, equal_norm, psi, norm)
 
 
 def _extreme_rows(rows: Array) -> Array:

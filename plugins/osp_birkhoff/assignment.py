@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from osp_birkhoff.plans import PlanSpace
-from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, as_count, is_hashable
+from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, as_count
+from osp_core.names import names_or_numbers, place_of
 from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
 
@@ -76,11 +77,13 @@ class Assignment(PlanSpace):
         pairs = label.items() if isinstance(label, Mapping) else zip(self.row_names, label, strict=True)
         chosen = np.full(self.m, -1)
         for row, column in pairs:
-            if not is_hashable(row) or row not in self._row_index:
+            i = place_of(row, self._row_index, self.row_names)
+            if i is None:
                 raise NotAVertexError(f"{row!r} is not one of the {self.m} rows of {self!r}.")
-            if not is_hashable(column) or column not in self._column_index:
+            j = place_of(column, self._column_index, self.column_names)
+            if j is None:
                 raise NotAVertexError(f"{column!r} is not one of the {self.n} columns of {self!r}.")
-            chosen[self._row_index[row]] = self._column_index[column]
+            chosen[i] = j
         if len(set(chosen.tolist())) < self.m:
             raise NotAVertexError(f"Two rows share a column in {label!r}.")
         return self.vertex(chosen)
@@ -131,8 +134,6 @@ def _names(
 ) -> list[Hashable]:
     if (count is None) == (names is None):
         raise InvalidInputError(f"assignment takes either {count_name}, a number, or {list_name}, names.")
-    listed = list(range(as_count(count, count_name))) if names is None else list(names)  # type: ignore[arg-type]
+    listed = names_or_numbers(count, names, count_name, list_name, most=10**4)
     as_count(len(listed), f"the number of {list_name}")
-    if len(set(listed)) < len(listed):
-        raise InvalidInputError(f"{list_name} must be distinct, got {listed}.")
     return listed

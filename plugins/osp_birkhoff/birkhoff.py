@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from osp_birkhoff.plans import PlanSpace
-from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, as_count, is_hashable
+from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, as_count
+from osp_core.names import names_or_numbers, place_of
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
 
@@ -52,11 +53,9 @@ class Birkhoff(PlanSpace):
         super().__init__(psi=psi, norm=norm)
         if (n is None) == (items is None):
             raise InvalidInputError("birkhoff takes either n, the number of items, or items, their names.")
-        self.items = list(range(as_count(n, "n"))) if items is None else list(items)  # type: ignore[arg-type]
+        self.items = names_or_numbers(n, items, "n", "items", most=10**4)
         self.n = as_count(len(self.items), "the number of items")
         self._index = {item: i for i, item in enumerate(self.items)}
-        if len(self._index) < self.n:
-            raise InvalidInputError(f"items must be distinct, got {self.items}.")
         self._set_cells((self.n, self.n), None, backend)
         self.diameter1 = 2.0 * self.n if self.n > 1 else 0.0
 
@@ -75,11 +74,12 @@ class Birkhoff(PlanSpace):
             )
         columns = np.full(self.n, -1)
         for position, item in enumerate(label):
-            if not is_hashable(item) or item not in self._index:
+            place = place_of(item, self._index, self.items)
+            if place is None:
                 raise NotAVertexError(f"{item!r} is not one of the {self.n} items of {self!r}.")
-            if columns[self._index[item]] >= 0:
+            if columns[place] >= 0:
                 raise NotAVertexError(f"The item {item!r} is ranked twice in {label!r}.")
-            columns[self._index[item]] = position
+            columns[place] = position
         return self.vertex(columns)
 
     def _ranking(self, positions: Mapping[Any, Any]) -> list[Any]:

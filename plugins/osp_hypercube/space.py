@@ -17,10 +17,10 @@ from osp_core.errors import (
     UnsupportedError,
     as_count,
     as_rows,
-    is_hashable,
 )
 from osp_core.fused import SpaceParts
 from osp_core.fused.functions import binary_entropy_loss, squared_norm_loss
+from osp_core.names import names_or_numbers, place_of
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import Block, OutputSpace, ZeroOneSpace, derived
@@ -67,11 +67,9 @@ class Hypercube(ZeroOneSpace):
         super().__init__(psi=psi, norm=norm)
         if (d is None) == (labels is None):
             raise InvalidInputError("hypercube takes either d, the number of labels, or labels, their names.")
-        self.labels = list(range(as_count(d, "d"))) if labels is None else list(labels)  # type: ignore[arg-type]
+        self.labels = names_or_numbers(d, labels, "d", "labels")
         self.dim = as_count(len(self.labels), "the number of labels")
         self._index = {name: i for i, name in enumerate(self.labels)}
-        if len(self._index) < self.dim:
-            raise InvalidInputError(f"labels must be distinct, got {self.labels}.")
         self.diameter1 = self.max_mass = float(self.dim)
 
     def lmo(self, cost: Array) -> Array:
@@ -162,13 +160,14 @@ class Hypercube(ZeroOneSpace):
             )
         vertex = np.zeros(self.dim)
         for name in label:
-            if not is_hashable(name) or name not in self._index:
+            place = place_of(name, self._index, self.labels)
+            if place is None:
                 raise NotAVertexError(f"{name!r} is not one of the {self.dim} labels of {self!r}.")
-            if vertex[self._index[name]]:
+            if vertex[place]:
                 raise NotAVertexError(
                     f"The label {name!r} is given twice. A 0/1 vector must be a numpy array."
                 )
-            vertex[self._index[name]] = 1.0
+            vertex[place] = 1.0
         return vertex
 
     def to_label(self, vertex: Array) -> Any:

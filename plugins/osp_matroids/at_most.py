@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array, InvalidInputError, as_count, as_rows
+from osp_core.names import MOST_COORDINATES
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer
 from osp_core.spaces import OutputSpace, derived
@@ -30,7 +31,7 @@ class AtMost(MatroidSpace):
     """
 
     def __init__(self, d: int, k: int, *, psi: Regularizer | None = None, norm: float | None = None) -> None:
-        super().__init__(range(as_count(d, "d")), bases=False, psi=psi, norm=norm)
+        super().__init__(range(as_count(d, "d", most=MOST_COORDINATES)), bases=False, psi=psi, norm=norm)
         self.k = as_count(k, "k", least=0)
         if self.k > self.dim:
             raise InvalidInputError(f"k must be at most d = {self.dim}, got {self.k}.")

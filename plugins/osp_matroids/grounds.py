@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import InvalidInputError, as_count, is_hashable
+from osp_core.names import as_names
 
 
 def as_sets(sets: Any, elements: Any, name: str) -> tuple[list[Hashable], list[list[int]]]:
@@ -24,11 +25,11 @@ def as_sets(sets: Any, elements: Any, name: str) -> tuple[list[Hashable], list[l
     families = [_as_names(one, f"A set of {name}") for one in _as_names(sets, name)]
     for element in (element for one in families for element in one):
         if not is_hashable(element):
-            raise InvalidInputError(f"Elements must be hashable names or numbers, got {element!r}.")
+            raise InvalidInputError(f"elements must be hashable names or numbers, got {element!r}.")
     if elements is None:
         ground = list(dict.fromkeys(element for one in families for element in one))
     else:
-        ground = _as_names(elements, "elements")
+        ground = as_names(_as_names(elements, "elements"), "elements")
     index = {element: position for position, element in enumerate(ground)}
     for one in families:
         missing = [element for element in one if element not in index]
@@ -51,7 +52,7 @@ def as_capacities(capacities: int | Sequence[int], count: int) -> list[int]:
 
 
 def _as_names(value: Any, name: str) -> list[Any]:
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    if isinstance(value, str) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
         raise InvalidInputError(f"{name} must be a collection, got {value!r}.")
     if isinstance(value, set | frozenset):
         # Sets have no order of their own, and coordinates must not depend on the hash seed.

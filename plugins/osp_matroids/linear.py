@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from osp_core.errors import Array, InvalidInputError, as_positive
+from osp_core.errors import Array, InvalidInputError, as_positive, as_rows
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer
 from osp_core.spaces import OutputSpace
 from osp_matroids.space import Indices, MatroidSpace
@@ -93,14 +93,9 @@ class LinearMatroid(MatroidSpace):
 
 
 def _as_matrix(matrix: ArrayLike) -> Array:
-    try:
-        columns = np.asarray(matrix, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError("matrix must be a two-dimensional array of numbers.") from error
-    if columns.ndim != 2 or not columns.shape[1]:
+    columns = as_rows(matrix, None, "matrix")
+    if not columns.shape[1]:
         raise InvalidInputError(
-            f"matrix must have two dimensions and at least one column, got an array of shape {columns.shape}."
+            f"matrix must have at least one column, got an array of shape {columns.shape}."
         )
-    if not np.isfinite(columns).all():
-        raise InvalidInputError("matrix must have finite entries.")
     return columns

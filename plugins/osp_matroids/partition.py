@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array, InvalidInputError, as_count, as_rows
 from osp_core.frank_wolfe.result import Status
+from osp_core.names import MOST_COORDINATES
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import Block, OutputSpace, derived
@@ -221,12 +222,14 @@ class PartitionMatroid(MatroidSpace):
 
 def _named_blocks(blocks: Any) -> Any:
     """Blocks given by their sizes get the elements 0, 1, 2, … one after the other."""
-    if isinstance(blocks, str) or not isinstance(blocks, Iterable):
+    if isinstance(blocks, str) or not isinstance(blocks, Iterable) or getattr(blocks, "ndim", 1) == 0:
         raise InvalidInputError(f"blocks must be a list of blocks or of their sizes, got {blocks!r}.")
-    listed = list(blocks)
+    listed = blocks.tolist() if isinstance(blocks, np.ndarray) else list(blocks)
     if not listed or not all(isinstance(block, int | np.integer) for block in listed):
         return listed
-    ends = np.cumsum([as_count(size, "The size of a block", least=0) for size in listed])
+    ends = np.cumsum(
+        [as_count(size, "The size of a block", least=0, most=MOST_COORDINATES) for size in listed]
+    )
     return [range(end - size, end) for end, size in zip(ends.tolist(), listed, strict=True)]
 
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, is_hashable
+from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError
+from osp_core.names import as_names, place_of
 from osp_core.offsets import FAR, without_offsets
 from osp_core.predictions import Prediction
 from osp_core.regularizers import Regularizer
@@ -49,11 +50,11 @@ class MatroidSpace(ZeroOneSpace):
         norm: float | None = None,
     ) -> None:
         super().__init__(psi=psi, norm=norm)
-        self.elements = list(elements)
+        self.elements = as_names(elements, "elements")
         self.dim = len(self.elements)
         if not self.dim:
             raise InvalidInputError("A matroid needs at least one element; this one has none.")
-        self._index = _positions(self.elements)
+        self._index = {name: i for i, name in enumerate(self.elements)}
         if not isinstance(bases, bool):
             raise InvalidInputError(
                 f"bases must be True (bases) or False (all independent sets), got {bases!r}."
@@ -208,8 +209,8 @@ class MatroidSpace(ZeroOneSpace):
 
     def position(self, name: Any) -> int:
         """The coordinate of a ground element."""
-        if is_hashable(name) and name in self._index:
-            return self._index[name]
+        if (place := place_of(name, self._index, self.elements)) is not None:
+            return place
         raise NotAVertexError(f"{name!r} is not one of the {self.dim} elements of {self!r}.")
 
     def to_label(self, vertex: Array) -> Any:
@@ -284,14 +285,3 @@ class MatroidSpace(ZeroOneSpace):
     def target_loss(self) -> AffineLoss:
         """The fraction of a basis that is wrong, or the Hamming loss for independent sets."""
         return mismatch if self.bases else hamming
-
-
-def _positions(elements: list[Hashable]) -> dict[Hashable, int]:
-    try:
-        index = {name: i for i, name in enumerate(elements)}
-    except TypeError as error:
-        raise InvalidInputError(f"Elements must be hashable names or numbers: {error}.") from error
-    if len(index) < len(elements):
-        twice = next(name for i, name in enumerate(elements) if index[name] != i)
-        raise InvalidInputError(f"Elements must be distinct; {twice!r} is given twice.")
-    return index

@@ -17,8 +17,8 @@ from osp_core.errors import (
     UnsupportedError,
     as_count,
     as_rows,
-    is_hashable,
 )
+from osp_core.names import MOST_COORDINATES, as_names, place_of
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
@@ -61,12 +61,14 @@ class Ordinal(ZeroOneSpace):
             raise InvalidInputError(
                 "ordinal takes either d, one less than the number of categories, or categories, their names."
             )
-        self.categories = range(as_count(d, "d") + 1) if categories is None else list(categories)  # type: ignore[arg-type]
+        self.categories: Sequence[Hashable] = (
+            range(as_count(d, "d", most=MOST_COORDINATES) + 1)  # type: ignore[arg-type]
+            if categories is None
+            else as_names(categories, "categories")
+        )
         if len(self.categories) < 2:
             raise InvalidInputError(f"ordinal needs at least two categories, got {self.categories}.")
         self._index = {name: i for i, name in enumerate(self.categories)}
-        if len(self._index) < len(self.categories):
-            raise InvalidInputError(f"categories must be distinct, got {self.categories}.")
         self.dim = len(self.categories) - 1
         self.diameter1 = self.max_mass = float(self.dim)
 
@@ -186,15 +188,17 @@ class Ordinal(ZeroOneSpace):
 
     def from_label(self, label: Any) -> Array:
         """A category; or a vertex as a numpy vector."""
-        if is_hashable(label) and not isinstance(label, bool) and label in self._index:
-            return self.prefix(self._index[label])
+        if (place := place_of(label, self._index, self.categories)) is not None:
+            return self.prefix(place)
         if isinstance(label, np.ndarray):
             return super().from_label(label)
         shown = ", ".join(repr(name) for name in self.categories[:8]) + (", …" if self.dim > 7 else "")
         raise NotAVertexError(f"{label!r} is not one of the {self.dim + 1} categories {shown}.")
 
     def to_label(self, vertex: Array) -> Any:
-        return self.categories[int(np.sum(vertex))]
+        if not 0.0 <= (ones := float(np.sum(vertex))) <= self.dim:
+            raise NotAVertexError(f"{np.array2string(vertex, threshold=12)} is not an output of {self!r}.")
+        return self.categories[int(ones)]
 
     # --- constants -----------------------------------------------------------------------------------
 

@@ -19,8 +19,8 @@ from osp_core.errors import (
     as_count,
     as_rows,
     as_vector,
-    is_hashable,
 )
+from osp_core.names import MOST_COORDINATES, as_names, place_of
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, checks_its_input, derived
@@ -66,14 +66,15 @@ class Permutahedron(OutputSpace):
         norm: float | None = None,
     ) -> None:
         super().__init__(psi=psi, norm=norm)
-        if d is None and weights is None and items is not None:
-            d = len(items)
+        names = None if items is None else as_names(items, "items")
+        if d is None and weights is None and names is not None:
+            d = len(names)
         self._weights = _descending_weights(d, weights)
         self.dim = self._weights.size
         self._shape = self._weights.shape
-        self.items = range(self.dim) if items is None else list(items)
-        self._index = None if items is None else {item: i for i, item in enumerate(items)}
-        if len(self.items) != self.dim or (self._index is not None and len(self._index) != self.dim):
+        self.items: Sequence[Hashable] = range(self.dim) if names is None else names
+        self._index = None if names is None else {item: i for i, item in enumerate(names)}
+        if len(self.items) != self.dim:
             raise InvalidInputError(
                 f"items must be {self.dim} distinct names, one per weight, got {items!r}."
             )
@@ -231,11 +232,8 @@ class Permutahedron(OutputSpace):
         return tuple(self.items[int(i)] for i in order)
 
     def _position(self, item: Any) -> int:
-        if is_hashable(item) and not isinstance(item, bool):
-            if self._index is not None and item in self._index:
-                return self._index[item]
-            if self._index is None and item in self.items:
-                return int(item)  # type: ignore[call-overload]
+        if (place := place_of(item, self._index, self.items)) is not None:
+            return place
         raise NotAVertexError(f"{item!r} is not one of the {self.dim} items of {self!r}.")
 
     # --- constants -----------------------------------------------------------------------------------
@@ -281,7 +279,7 @@ def _descending_weights(d: int | None, weights: ArrayLike | None) -> Array:
             "permutahedron takes either d, the number of items (or items), or weights, the ranks' values."
         )
     if weights is None:
-        return np.arange(as_count(d, "d"), 0, -1.0)  # type: ignore[arg-type]
+        return np.arange(as_count(d, "d", most=MOST_COORDINATES), 0, -1.0)  # type: ignore[arg-type]
     vector = as_vector(weights, None, "weights")
     as_count(vector.size, "the number of weights")
     return np.sort(vector + 0.0)[::-1].copy()  # + 0.0: no −0.0 among the entries of vertices

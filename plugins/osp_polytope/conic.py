@@ -26,7 +26,7 @@ _MOST = 1500  # columns and rows up to which faces are polished
 
 def check_solver(name: str) -> None:
     """Raise an error unless the solver exists and is installed."""
-    if name not in SOLVERS:
+    if not isinstance(name, str) or name not in SOLVERS:
         raise InvalidInputError(f"There is no solver {name!r}; there are: {', '.join(SOLVERS)}.")
     if name != "highs" and importlib.util.find_spec(name) is None:
         raise MissingDependencyError(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from osp_core.combinations import ConvexCombination
-from osp_core.errors import Array
+from osp_core.errors import Array, NumericalError
 from osp_core.frank_wolfe import Status
 from osp_core.predictions import Prediction
 from osp_polytope.canonical import StandardForm
@@ -17,6 +17,7 @@ from osp_polytope.entropies import SMALLEST, Entropy
 from osp_polytope.interior_point import EntropicProgram
 from osp_polytope.relative_interior import relative_interior
 
+_OUTSIDE = 1e-8  # how far the answer may miss the constraints
 _ENTRY = 1e-9  # outputs that stay this near to the end of the domain are constant
 
 
@@ -28,11 +29,19 @@ class EntropicPolytope:
 
     def minimize(self, weights: Array, lmo: Callable[[Array], Array]) -> Prediction:
         """Return the minimiser with its Frank–Wolfe gap."""
+        if not (self._interior.free.any() and self._moving.any()):  # there is one output only
+            return Prediction(lmo(np.zeros(self.form.dim)), lmo_calls=1)
         x = self._interior.point.copy()
         x[self._interior.free], inside, rest = self._program.solve(weights[self._moving])
-        y = np.maximum(self.form.outputs @ x + self.form.offset, 0.0)
-        y[~self._moving] = np.round(y[~self._moving])
+        read = self.form.outputs @ x + self.form.offset
+        y = np.round(read)
         y[self._moving] = inside
+        missed = max(self.form.violation(x), float(np.abs(y - read).max()))
+        if missed > _OUTSIDE * (1.0 + float(np.abs(x).max())):
+            raise NumericalError(
+                f"The entropic prediction misses the constraints by {missed:.3g}: the set is too thin in "
+                "some direction. Make it flat with equations, or use psi=SquaredNorm()."
+            )
         return certified(self.entropy, weights, y, self._moving, lmo, rest)
 
     @cached_property

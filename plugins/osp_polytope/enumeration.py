@@ -28,31 +28,50 @@ def enumerate_vertices(lmo: Callable[[Array], Array], dim: int, complement: Arra
         What error messages call the polytope.
     """
     basis = _orthogonal_complement(complement)
-    width = basis.shape[1]
-    if width > MOST_DIMENSIONS:
+    if (width := basis.shape[1]) > MOST_DIMENSIONS:
         raise UnsupportedError(
             f"The vertices of {name} are not enumerated: it has {width} dimensions, and {MOST_DIMENSIONS} is "
             "the most."
         )
     found = {v.tobytes(): v for direction in basis.T for v in (lmo(direction), lmo(-direction))}
     found = found or {(v := lmo(np.zeros(dim))).tobytes(): v}
-    while len(found) <= width:  # a simplex of full dimension first
-        known = np.array(list(found.values()))
-        missing = _orthogonal_complement(_span_of(known - known[0]), within=basis)[:, 0]
-        found |= {v.tobytes(): v for v in (lmo(missing), lmo(-missing))}
-    if width >= 2:
+    basis = _spread(lmo, basis, found)
+    if basis.shape[1] >= 2:
         _grow(lmo, basis, found, name)
     return np.array(sorted(found.values(), key=tuple))
 
 
+def _spread(lmo: Callable[[Array], Array], basis: Array, found: dict[bytes, Array]) -> Array:
+    """Add vertices until they span all directions of `basis`; return those that they do span.
+
+    Many vertices may lie in a plane, and Qhull needs a simplex of full dimension to begin with.
+    """
+    while True:
+        known = np.array(list(found.values()))
+        span = _span_of(known - known[0])
+        missing = _orthogonal_complement(span, within=basis)
+        if not missing.shape[1]:
+            return basis
+        found |= {v.tobytes(): v for v in (lmo(missing[:, 0]), lmo(-missing[:, 0]))}
+        known = np.array(list(found.values()))
+        if _span_of(known - known[0]).shape[1] == span.shape[1]:
+            # Thinner than vertices are exact: flat.
+            basis = _orthogonal_complement(missing[:, :1], within=basis)
+
+
 def _grow(lmo: Callable[[Array], Array], basis: Array, found: dict[bytes, Array], name: str) -> None:
-    from scipy.spatial import ConvexHull
+    from scipy.spatial import ConvexHull, QhullError
 
     asked: set[bytes] = set()
     while True:
         known = np.array(list(found.values()))
         centre = known.mean(axis=0)
-        hull = ConvexHull((known - centre) @ basis)
+        try:
+            hull = ConvexHull((known - centre) @ basis)
+        except QhullError as error:
+            raise UnsupportedError(
+                f"The vertices of {name} are not enumerated: the set is too thin in some direction."
+            ) from error
         before = len(found)
         for normal in np.unique(np.round(hull.equations[:, :-1], 9), axis=0):
             if normal.tobytes() in asked:

@@ -80,6 +80,8 @@ def polytope(
     [1.0, 1.0, 0.0]
     """
     check_solver(solver)
+    if not isinstance(integral, bool | None):
+        raise InvalidInputError(f"integral must be None, True or False, got {integral!r}.")
     family = Family(constraints, variable)
     return _build(
         family.instance(),

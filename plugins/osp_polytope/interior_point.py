@@ -58,12 +58,13 @@ class EntropicProgram:
         size = max(1.0, float(np.abs(weights).max(initial=0.0)))
         state = _State(self, weights / size, 1.0 / size)
         best, least, since = state.answer(), np.inf, 0
-        while since < _PATIENCE and least > _OPTIMAL / size:
-            state.advance()
-            # Near the end rounding can throw the iterates back: the best one counts.
-            lack, since = state.suboptimality(), since + 1
-            if lack < least:
-                best, least, since = state.answer(), lack, 0
+        # Near a vertex the curvature overflows; a step that this spoils is never the best one.
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            while since < _PATIENCE and least > _OPTIMAL / size and state.advance():
+                # Near the end rounding can throw the iterates back: the best one counts.
+                lack, since = state.suboptimality(), since + 1
+                if lack < least:
+                    best, least, since = state.answer(), lack, 0
         if least > 1e-9:
             raise NumericalError(
                 "The interior-point method did not converge; use psi=SquaredNorm(), or scale the scores down."
@@ -112,8 +113,11 @@ class _State:
         miss = float(np.abs(self.rhs - program.matrix @ self.x).sum()) if len(self.rhs) else 0.0
         return float(gain.sum()) + 10.0 * max(0.0, miss - 1e-13)
 
-    def advance(self) -> None:
-        """One Newton step towards the central path, with a tenth of the present complementarity."""
+    def advance(self) -> bool:
+        """One Newton step towards the central path, with a tenth of the present complementarity.
+
+        False, with nothing changed, when there is no such step in floating point.
+        """
         program = self.program
         below, above = self.below, self.above
         y, rest = self._outputs()
@@ -122,6 +126,8 @@ class _State:
         gradient = slope - np.where(self.has_low, mu / below, 0.0) + np.where(self.has_high, mu / above, 0.0)
         barrier = self.z_low / below + self.z_high / above
         step = self._newton(self.scale * program.entropy.curvature(y, rest), barrier, gradient)
+        if not np.isfinite(step).all():
+            return False
         move_low = np.where(self.has_low, (mu - self.z_low * step) / below - self.z_low, 0.0)
         move_high = np.where(self.has_high, (mu + self.z_high * step) / above - self.z_high, 0.0)
         primal = self._longest(step, below, above, y, rest)
@@ -132,6 +138,7 @@ class _State:
         self.z_low, self.z_high = self.z_low + dual * move_low, self.z_high + dual * move_high
         count = max(1, int(self.has_low.sum() + self.has_high.sum()))
         self.mu = float(self.z_low @ self.below + self.z_high @ self.above) / count
+        return True
 
     def _newton(self, curvature: Array, barrier: Array, gradient: Array) -> Array:
         program = self.program
@@ -190,6 +197,8 @@ def _solve(matrix: Array, rhs: Array) -> Array:
     size = np.sqrt(np.abs(np.diag(matrix)))
     size = 1.0 / np.where(size > 0, size, 1.0)
     scaled = matrix * size * size[:, np.newaxis]
+    if not np.isfinite(scaled).all():
+        return np.full(len(rhs), np.nan)
     try:
         return np.asarray(size * np.linalg.solve(scaled, size * rhs))
     except np.linalg.LinAlgError:

@@ -51,7 +51,11 @@ def relative_interior(form: StandardForm) -> RelativeInterior:
             if not (wanted & (np.abs(points[-1] - bound) > _MOVED)).any():
                 stuck = stuck & ~wanted
     free = (form.low < form.high) & ~_always_at(form.low, points) & ~_always_at(form.high, points)
-    return RelativeInterior(np.mean(points, axis=0), free, _independent_rows(form.matrix[:, free].toarray()))
+    matrix, held = _independent_rows(form.matrix[:, free].toarray())
+    if held.any():  # by the equations, not by their bounds
+        free[free] = ~held
+        matrix, _ = _independent_rows(form.matrix[:, free].toarray())
+    return RelativeInterior(np.mean(points, axis=0), free, matrix)
 
 
 def _always_at(bound: Array, points: list[Array]) -> Any:
@@ -64,12 +68,15 @@ def _box(points: list[Array], form: StandardForm) -> tuple[Array, Array]:
     return np.maximum(form.low, rows.min(axis=0) - 1.0), np.minimum(form.high, rows.max(axis=0) + 1.0)
 
 
-def _independent_rows(matrix: Array) -> Array:
+def _independent_rows(matrix: Array) -> tuple[Array, Any]:
+    """Rows that span the others, and which columns no solution of matrix @ x = 0 can move."""
     from scipy.linalg import qr
 
     if not matrix.size:
-        return matrix[:0]
-    _, triangle, order = qr(matrix.T, mode="economic", pivoting=True)
+        return matrix[:0], np.zeros(matrix.shape[1], dtype=bool)
+    row_space, triangle, order = qr(matrix.T, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     rank = int((sizes > 1e-10 * max(1.0, sizes[0])).sum())
-    return np.asarray(matrix[np.sort(order[:rank])])
+    # A unit vector inside the row space is orthogonal to all solutions.
+    held = np.square(row_space[:, :rank]).sum(axis=1) > 1.0 - 1e-12
+    return np.asarray(matrix[np.sort(order[:rank])]), held

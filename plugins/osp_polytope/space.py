@@ -116,8 +116,8 @@ class Polytope(OutputSpace):
         return super().is_vertex(vector) if known is None else known
 
     def from_label(self, label: Any) -> Array:
-        array = np.asarray(label)
-        if array.shape == self.shape and array.dtype.kind in "fiub":
+        array = label if isinstance(label, np.ndarray) else np.array(label, dtype=object)
+        if array.size == self.dim and array.shape == self.shape:
             label = array.reshape(-1)
         return super().from_label(label)
 

@@ -18,10 +18,10 @@ from osp_core.errors import (
     UnsupportedError,
     as_count,
     as_rows,
-    is_hashable,
 )
 from osp_core.fused import SpaceParts
 from osp_core.fused.functions import negative_entropy_loss, squared_norm_loss
+from osp_core.names import names_or_numbers, place_of
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
@@ -74,11 +74,9 @@ class Simplex(ZeroOneSpace):
         super().__init__(psi=psi, norm=norm)
         if (d is None) == (classes is None):
             raise InvalidInputError("simplex takes either d, the number of classes, or classes, their names.")
-        self.classes = list(range(as_count(d, "d"))) if classes is None else list(classes)  # type: ignore[arg-type]
+        self.classes = names_or_numbers(d, classes, "d", "classes")
         self.dim = as_count(len(self.classes), "the number of classes")
         self._index = {name: i for i, name in enumerate(self.classes)}
-        if len(self._index) < self.dim:
-            raise InvalidInputError(f"classes must be distinct, got {self.classes}.")
         self.diameter1 = 2.0 if self.dim > 1 else 0.0
 
     def unit(self, index: int) -> Array:
@@ -168,8 +166,8 @@ class Simplex(ZeroOneSpace):
         return np.eye(self.dim)
 
     def from_label(self, label: Any) -> Array:
-        if is_hashable(label) and not isinstance(label, bool) and label in self._index:
-            return self.unit(self._index[label])
+        if (place := place_of(label, self._index, self.classes)) is not None:
+            return self.unit(place)
         if isinstance(label, np.ndarray):
             return super().from_label(label)
         shown = ", ".join(map(repr, self.classes[:8])) + (", …" if self.dim > 8 else "")

@@ -71,5 +71,5 @@ def test_rubbish_is_refused(rows):
 
 
 def test_labels_must_be_distinct_and_complete():
-    with pytest.raises(osp.InvalidInputError, match="one distinct label"):
+    with pytest.raises(osp.InvalidInputError, match="'a' is given twice"):
         osp.vertices([[1], [2]], labels=["a", "a"])

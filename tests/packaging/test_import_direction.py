@@ -22,7 +22,7 @@ LAYERS = (
         "states",
         "turns",
     ),
-    ("combinations", "offsets"),
+    ("combinations", "names", "offsets"),
     ("frank_wolfe",),
     ("predictions",),
     ("targets", "regularizers"),

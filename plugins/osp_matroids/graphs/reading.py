@@ -43,7 +43,7 @@ def read_graph(graph: Any = None, edges: Any = None) -> Graph:
     if edges is not None:
         return _from_edges((), _as_edges(edges))
     if isinstance(graph, int | np.integer):
-        n = as_count(graph, "The number of nodes of a complete graph", least=2)
+        n = as_count(graph, "The number of nodes of a complete graph", least=2, most=10**4)
         return _from_edges(range(n), [(i, j) for i in range(n) for j in range(i + 1, n)])
     if isinstance(graph, np.ndarray):
         return _from_adjacency(graph)
@@ -59,7 +59,7 @@ def read_graph(graph: Any = None, edges: Any = None) -> Graph:
 
 
 def _as_edges(edges: Any) -> list[tuple[Hashable, ...]]:
-    if isinstance(edges, str) or not isinstance(edges, Iterable):
+    if isinstance(edges, str) or not isinstance(edges, Iterable) or getattr(edges, "ndim", 1) == 0:
         raise InvalidInputError(f"edges must be a list of pairs of nodes, got {edges!r}.")
     listed = [_as_edge(edge) for edge in (edges.tolist() if isinstance(edges, np.ndarray) else edges)]
     if not listed:

@@ -20,8 +20,8 @@ from osp_core.errors import (
     as_count,
     as_rows,
     as_vector,
-    is_hashable,
 )
+from osp_core.names import MOST_COORDINATES, as_names, place_of
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, ZeroOneSpace, checks_its_input, derived
@@ -70,14 +70,16 @@ class KSubsets(ZeroOneSpace):
             )
         if k is None:
             raise InvalidInputError("k_subsets needs k, how many elements are chosen.")
-        self.elements = range(as_count(d, "d")) if elements is None else list(elements)  # type: ignore[arg-type]
+        self.elements: Sequence[Hashable] = (
+            range(as_count(d, "d", most=MOST_COORDINATES))  # type: ignore[arg-type]
+            if elements is None
+            else as_names(elements, "elements")
+        )
         self.dim = as_count(len(self.elements), "the number of elements")
         self.k = as_count(k, "k", least=0)
         if self.k > self.dim:
             raise InvalidInputError(f"k must be at most the number of elements, {self.dim}; got {self.k}.")
-        self._index = None if elements is None else {name: i for i, name in enumerate(elements)}
-        if self._index is not None and len(self._index) < self.dim:
-            raise InvalidInputError(f"elements must be distinct, got {self.elements}.")
+        self._index = None if elements is None else {name: i for i, name in enumerate(self.elements)}
         self.min_mass = self.max_mass = float(self.k)
         self.diameter1 = 2.0 * min(self.k, self.dim - self.k)
         self._single = self.k in (0, self.dim)  # one output only: nothing, or everything
@@ -229,11 +231,8 @@ class KSubsets(ZeroOneSpace):
         return frozenset(self.elements[int(i)] for i in np.flatnonzero(vertex))
 
     def _position(self, element: Any) -> int:
-        if is_hashable(element) and not isinstance(element, bool):
-            if self._index is not None and element in self._index:
-                return self._index[element]
-            if self._index is None and element in self.elements:
-                return int(element)  # type: ignore[call-overload]
+        if (place := place_of(element, self._index, self.elements)) is not None:
+            return place
         raise NotAVertexError(f"{element!r} is not one of the {self.dim} elements of {self!r}.")
 
     # --- constants -----------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ class TestLinear:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"matrix": [1.0, 2.0]}, "two dimensions"),
+            ({"matrix": [1.0, 2.0]}, "must be a matrix"),
             ({"matrix": np.zeros((2, 0))}, "at least one column"),
             ({"matrix": [[np.nan]]}, "finite"),
             ({"matrix": [["a"]]}, "numbers"),

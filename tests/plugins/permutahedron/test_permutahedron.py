@@ -299,7 +299,7 @@ def test_gamma_of_any_weights_bounds_every_loss(rng):
         ({"weights": []}, "at least 1"),
         ({"weights": [1.0, np.nan]}, "finite"),
         ({"d": 3, "items": ["a", "b"]}, "3 distinct names"),
-        ({"d": 3, "items": ["a", "b", "a"]}, "3 distinct names"),
+        ({"d": 3, "items": ["a", "b", "a"]}, "'a' is given twice"),
     ],
 )
 def test_bad_parameters_are_refused_with_a_reason(parameters, message):
