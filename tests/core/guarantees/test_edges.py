@@ -118,11 +118,13 @@ def test_norms_within_the_limit_give_finite_bounds(name, norm):
     assert 0 <= WITH_A_NORM[name](norm) < math.inf
 
 
-@pytest.mark.parametrize("learner", [osp.OGD(radius=1.0), osp.AdaptiveOGD(2.0), osp.PolyakOGD(2.0)])
+@pytest.mark.parametrize(
+    "make", [lambda: osp.OGD(radius=1.0), lambda: osp.AdaptiveOGD(2.0), lambda: osp.PolyakOGD(2.0)]
+)
 @pytest.mark.parametrize("norm", [math.nan, -1.0])
-def test_learners_on_a_ball_refuse_norms_that_are_none(learner, norm):
-    predictor = osp.OnlinePredictor(SIMPLEX, 2, learner=learner)
-    with pytest.raises(osp.InvalidInputError, match="norm of U"):
+def test_learners_on_a_ball_refuse_norms_that_are_none(make, norm):
+    predictor = osp.OnlinePredictor(SIMPLEX, 2, learner=make())
+    with pytest.raises(osp.InvalidInputError, match="norm_U must be a non-negative number"):
         predictor.guarantee(norm_U=norm)
 
 
