@@ -6,6 +6,8 @@ prints a table of what was tried and every violation found. Equal seeds try the 
 """
 
 import argparse
+import contextlib
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,6 +20,7 @@ from theory.campaign_spaces import drawn_cases, registered_cases, wrapped_cases
 SEED = 20240613
 # Every prediction of a polytope asks a solver, some of them for a mixed-integer program: fewer of them.
 SLOW = "polytope"
+LONGEST = 120  # seconds of a task, which takes one or two
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,34 @@ def campaign(plan, *, seed=SEED, shard=0, shards=1, only=""):
     ledger = Ledger(seed)
     for number, task in enumerate(plan(ledger)):
         if number % shards == shard and only in task.title:
-            task.run(ledger)
+            with _time_limit(task, ledger):
+                task.run(ledger)
     return ledger
+
+
+class TooLong(Exception):
+    """A task did not end: some prediction does not."""
+
+
+@contextlib.contextmanager
+def _time_limit(task, ledger):
+    """Write down a task that does not end instead of waiting for it; where the system has alarms."""
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def stop(_number, frame):
+        raise TooLong
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(LONGEST)
+    try:
+        yield
+    except TooLong:
+        ledger.violate(task.title, f"does not end within {LONGEST} s")
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def main():

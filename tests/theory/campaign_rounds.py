@@ -12,6 +12,7 @@ from osp_core.predictions import Predictions
 from osp_core.testing.sample import psi_gradient
 
 EPS = np.finfo(float).eps
+CLIMBED = 3  # pairs of a target and a decoder that are attacked further: those nearest to their certificate
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,16 @@ def examine_rounds(case, ledger, scores=40, climbs=4):
     table = tabulate(case, ledger, space, hostile_scores(space, ys, scores, rng), ys)
     check_loss_and_gap(case, ledger, space, table, ys)
     check_gradient(case, ledger, space, table, ys)
+    nearest = []
     for judgement in judgements_of(space, ys, rng):
         for decoder, ratio in decoders_of(space, judgement.target):
             ledger.exercised[type(decoder).__name__] += 1
             ledger.exercised[judgement.target.name.split()[0]] += 1
             attack = Attack(case, ledger, space, judgement, decoder, ratio, ys)
-            attack.climb(*attack.judge(table), climbs, rng)
+            theta, share = attack.judge(table)
+            nearest.append((share, len(nearest), attack, theta))
+    for share, _, attack, theta in sorted(nearest, reverse=True)[:CLIMBED]:
+        attack.climb(theta, share, climbs, rng)
 
 
 @dataclass(frozen=True)
