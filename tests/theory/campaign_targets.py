@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import osp_core as osp
-from osp_core.errors import OspError, UnsupportedError
+from osp_core.errors import OspError
 from osp_core.experiments.ratios import some_outputs
 from osp_core.exploration import UniformExploration
 from osp_core.targets.affine import lipschitz_constant
@@ -42,10 +42,10 @@ def truths_of(space, rng):
 def judgements_of(space, ys, rng):
     """Every target that fits the space, evaluated at the truths."""
     found = [judge(target, ys) for target in named_targets(space, rng)]
-    try:
-        return [*found, _random_affine(space, ys, rng), _decision_regret(space, ys, rng)]
-    except UnsupportedError:  # γ of a random target is enumerated
-        return found
+    drawn = random_affine(space, rng)
+    if _has_gamma(drawn, space):  # it is enumerated
+        found.append(judge(drawn, ys))
+    return [*found, _decision_regret(space, ys, rng)]
 
 
 def judge(target, ys):
@@ -98,16 +98,14 @@ def costs_by_output(space, rng, count=60):
     return found
 
 
-def _random_affine(space, ys, rng):
+def random_affine(space, rng):
     """L(y′; y) = ⟨c(y), y′ − y⟩ with a random c(y) for which y is cheapest; 0 for outputs without one."""
     table, zero = costs_by_output(space, rng), np.zeros(space.dim)
 
     def cost(y):
         return table.get(np.asarray(y, dtype=np.float64).tobytes(), zero)
 
-    target = osp.AffineLoss(cost, lambda y: -float(cost(y) @ y), name="random affine")
-    target.gamma(space)
-    return judge(target, ys)
+    return osp.AffineLoss(cost, lambda y: -float(cost(y) @ y), name="random affine")
 
 
 def _decision_regret(space, ys, rng):
