@@ -126,8 +126,10 @@ def tabulate(case, ledger, space, thetas, ys):
         kept.append(theta)
         predictions.append(prediction)
     size = np.abs(ys).max(initial=1.0)
-    sizes = np.array([np.abs(theta).max() for theta in kept]) + space.psi.scale * size
-    rounding = 4 * EPS * space.dim * size * sizes
+    largest = np.array([np.abs(theta).max() for theta in kept])
+    rounding = 4 * EPS * space.dim * size * (largest + space.psi.scale * size)
+    if space.constant_mass:  # an iterative ŷ keeps the mass only so far, and S is known only so far then
+        rounding += largest * np.array([abs(one.point.sum() - ys[0].sum()) for one in predictions])
     return Table(np.array(kept), predictions, np.array(losses).reshape(len(kept), len(ys)), rounding)
 
 
