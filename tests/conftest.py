@@ -4,9 +4,12 @@ import importlib.util
 import os
 import shutil
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Small matrices gain nothing from the threads of BLAS, and workers that share two cores lose to them.
+# BLAS reads this when numpy is imported, so nothing above may import numpy. Child processes inherit it.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # A file whose name ends like this needs that package: what is not installed is not collected, never skipped.
 NEEDS = {
@@ -50,4 +53,6 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 @pytest.fixture
 def rng():
     """A generator with a fixed seed."""
+    import numpy as np
+
     return np.random.default_rng(20240613)

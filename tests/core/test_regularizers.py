@@ -1,5 +1,7 @@
 """Regularizers and their Fenchel–Young losses, against enumeration and finite differences."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -124,3 +126,18 @@ def test_a_space_without_an_entropic_prediction_names_the_alternative():
     gibbs = osp.space_from_lmo(lambda cost: (cost < 0).astype(float), 20, psi=osp.GibbsEntropy())
     with pytest.raises(osp.UnsupportedError, match="marginals"):
         gibbs.predict(np.zeros(20))
+
+
+@pytest.mark.parametrize("size", [1e4, 1e8])
+def test_a_loss_between_points_of_nearly_equal_mass_is_exact_where_masses_differ(size):
+    """ŷ − y sums to 9e-10 here, which counts: it is multiplied with large scores."""
+    space = osp.make_space("partition_matroid", blocks=[[0, 1], [2]], capacities=[1, 1], bases=False)
+    theta, y = np.array([size, size, 9e-10]), np.array([1.0, 0.0, 0.0])
+    prediction = space.predict(theta)
+    assert prediction.point.tolist() == [0.5, 0.5, 9e-10]
+    psi = [sum(Fraction(entry) ** 2 for entry in point.tolist()) / 2 for point in (y, prediction.point)]
+    steps = zip(theta.tolist(), prediction.point.tolist(), y.tolist(), strict=True)
+    exact = sum(Fraction(score) * (Fraction(a) - Fraction(b)) for score, a, b in steps) + psi[0] - psi[1]
+    loss = float(space.psi.loss(space, theta, y, prediction))
+    assert loss == pytest.approx(float(exact), rel=1e-6)
+    assert np.square(prediction.point - y).sum() <= space.gradient_ratio() * loss * (1 + 1e-6)

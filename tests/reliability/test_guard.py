@@ -226,3 +226,21 @@ def test_the_plugin_is_named_where_it_is_known():
     space._watch.inner.is_vertex = lambda y: False
     with pytest.raises(osp.PluginError, match="the space 'simplex' of plugin 'simplex' returned"):
         space.lmo(np.ones(3))
+
+
+def test_a_guard_does_not_make_a_candidate_the_nearest_vertex():
+    """The oracle alone finds a candidate here, and the law of a far prediction has no certificate."""
+    triangle = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 1.0]])
+
+    def lmo(cost):
+        return triangle[np.argmin(triangle @ cost)]
+
+    def space():
+        return osp.space_from_lmo(lmo, 2, zero_one=False, nu=1.0)
+
+    point = np.array([1e-4, 2e-4])
+    for one in (space(), osp.guarded(space())):
+        law = osp.RandomizedDecoder(one).law(one.predict(point))
+        assert not one.nearest_is_exact
+        assert law.nearest.any()  # (0, 0) is nearer
+        assert not law.certified
