@@ -18,7 +18,8 @@ from osp_core.learners.rules import Rule
 Function = Callable[..., Any]
 HELPERS = (
     functions.affine_loss,
-    functions.common_offset,
+    functions.mean_score,
+    functions.shifted_squared_norm_loss,
     functions.distance,
     columns.catch_up,
     columns.settle_columns,

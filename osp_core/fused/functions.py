@@ -12,16 +12,27 @@ Vector = Any
 
 def squared_norm_loss(theta: Vector, params: Vector, y: Vector, y_hat: Vector) -> float:
     """S for Ψ = scale/2·‖·‖²: ⟨θ − scale·(ŷ + y)/2, ŷ − y⟩."""
-    offset = common_offset(theta, y, y_hat)
+    return shifted_squared_norm_loss(theta, 0.0, params, y, y_hat)
+
+
+def squared_norm_loss_of_equal_mass(theta: Vector, params: Vector, y: Vector, y_hat: Vector) -> float:
+    """The same where all outputs have one mass: what all scores share may then be left out."""
+    return shifted_squared_norm_loss(theta, mean_score(theta), params, y, y_hat)
+
+
+def shifted_squared_norm_loss(
+    theta: Vector, offset: float, params: Vector, y: Vector, y_hat: Vector
+) -> float:
+    """S at the scores θ − offset."""
     total = 0.0
     for i in range(theta.size):
         total += (theta[i] - offset - 0.5 * params[0] * (y_hat[i] + y[i])) * (y_hat[i] - y[i])
     return total
 
 
-def negative_entropy_loss(theta: Vector, params: Vector, y: Vector, y_hat: Vector) -> float:
-    """S for Ψ = scale·Σ yᵢ ln yᵢ at an output with entries 0 and 1, where Ψ is 0."""
-    offset = common_offset(theta, y, y_hat)
+def negative_entropy_loss_of_equal_mass(theta: Vector, params: Vector, y: Vector, y_hat: Vector) -> float:
+    """S for Ψ = scale·Σ yᵢ ln yᵢ, which is 0 at 0/1 outputs; all of them have one mass."""
+    offset = mean_score(theta)
     total = 0.0
     for i in range(theta.size):
         total += (theta[i] - offset) * (y_hat[i] - y[i])
@@ -41,14 +52,12 @@ def binary_entropy_loss(theta: Vector, params: Vector, y: Vector, y_hat: Vector)
     return total
 
 
-def common_offset(theta: Vector, y: Vector, y_hat: Vector) -> float:
-    """The mean score where ŷ and y have the same mass: taken out of θ, it cancels nothing."""
-    difference, size, mean = 0.0, 0.0, 0.0
+def mean_score(theta: Vector) -> float:
+    """What is taken out of scores that a common offset makes large, so that it costs no digits."""
+    total = 0.0
     for i in range(theta.size):
-        difference += y_hat[i] - y[i]
-        size += abs(y_hat[i] - y[i])
-        mean += theta[i]
-    return mean / theta.size if abs(difference) <= 1e-9 * size else 0.0
+        total += theta[i]
+    return float(total / theta.size)
 
 
 def affine_loss(cost: Vector, constant: float, played: Vector) -> float:

@@ -20,7 +20,7 @@ from osp_core.errors import (
     as_rows,
 )
 from osp_core.fused import SpaceParts
-from osp_core.fused.functions import negative_entropy_loss, squared_norm_loss
+from osp_core.fused.functions import negative_entropy_loss_of_equal_mass, squared_norm_loss_of_equal_mass
 from osp_core.names import names_or_numbers, place_of
 from osp_core.predictions import Prediction, Predictions
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
@@ -35,9 +35,9 @@ SHARP_DECODING_RATIO = 0.7467293
 SHARP_GRADIENT_RATIO = 2 * 0.4072645
 FEW = 64  # classes
 PARTS = {
-    NegativeEntropy: (parts.softmax, negative_entropy_loss),
-    GibbsEntropy: (parts.softmax, negative_entropy_loss),
-    SquaredNorm: (parts.sparsemax, squared_norm_loss),
+    NegativeEntropy: (parts.softmax, negative_entropy_loss_of_equal_mass),
+    GibbsEntropy: (parts.softmax, negative_entropy_loss_of_equal_mass),
+    SquaredNorm: (parts.sparsemax, squared_norm_loss_of_equal_mass),
 }
 
 

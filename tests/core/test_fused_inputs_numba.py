@@ -347,3 +347,16 @@ def test_no_more_labels_are_remembered_than_there_is_memory_for(monkeypatch):
         forgetful.step(x, y)
         assert len(forgetful.compiled.feedback._revealed) <= 3
     same_bits(whole, forgetful)
+
+
+@pytest.mark.parametrize("size", [1e4, 1e8])
+def test_a_compiled_loss_between_points_of_nearly_equal_mass_is_exact_where_masses_differ(size):
+    """ŷ − y sums to 9e-10 here, which counts: it is multiplied with large scores."""
+    from fractions import Fraction
+
+    theta, y = np.array([size, size, 9e-10]), np.array([1.0, 0.0, 0.0])
+    y_hat = np.array([0.5, 0.5, 9e-10])
+    parts = osp.make_space("hypercube", d=3).round_parts()
+    entries = [[Fraction(entry) for entry in vector.tolist()] for vector in (theta, y, y_hat)]
+    exact = sum((t - (a + b) / 2) * (b - a) for t, a, b in zip(*entries, strict=True))
+    assert parts.loss(theta, parts.params, y, y_hat) == pytest.approx(float(exact), rel=1e-6)
