@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from theory.campaign_rounds import losses_of
-from theory.campaign_spaces import random_mask
+from theory.campaign_spaces import is_supported, random_mask
 from theory.campaign_targets import decoders_of, named_targets, truths_of
 
 import osp_core as osp
@@ -45,10 +45,11 @@ class Run:
     def next_input(self):
         """An input of the greatest allowed norm, and the context of the round."""
         x = self.only_x if self.kind == "same input" else self._draw_x()
-        context = (
-            random_mask(self.predictor.space, self.rng) if self.masks and self.rng.random() < 0.5 else None
-        )
-        return x, context
+        if not self.masks or self.rng.random() < 0.5:
+            return x, None
+        context = random_mask(self.predictor.space, self.rng)
+        # An entropy may refuse a mask that it cannot reach.
+        return x, context if is_supported(self.predictor.space.at(context)) else None
 
     def choose(self, x, context):
         """The output that this stream answers with, which may look at the law of the coming play."""
