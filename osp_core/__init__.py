@@ -4,19 +4,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from osp_core import frank_wolfe
-from osp_core.checkpoint import CheckpointError, read_checkpoint
-from osp_core.checkpoints import Checkpoints
-from osp_core.combinations import ConvexCombination
-from osp_core.comparator import Comparator, best_comparator
-from osp_core.decoding import (
-    BlockwiseDecoder,
-    BlockwiseLaw,
-    Decoder,
-    DecodingLaw,
-    NearestDecoder,
-    RandomizedDecoder,
-    SamplingDecoder,
-)
 from osp_core.errors import (
     GuaranteeError,
     InvalidInputError,
@@ -30,21 +17,22 @@ from osp_core.errors import (
     UnknownNameError,
     UnsupportedError,
 )
-from osp_core.exploration import UniformExploration
 from osp_core.frank_wolfe import Status
-from osp_core.guarantees import Bound, SurrogateGap, margin, scale_for_gap, surrogate_gap
-from osp_core.guard import PluginWarning, guarded
+from osp_core.geometry.combinations import ConvexCombination
+from osp_core.geometry.predictions import Prediction, Predictions
+from osp_core.guarantees import Bound, margin
 from osp_core.hooks import Registration, hookimpl, hookspec
 from osp_core.learners import OGD, AdaptiveOGD, OnlineLearner, ParameterFree, PolyakOGD, RunSummary
-from osp_core.losses import FenchelYoungLoss
-from osp_core.masked import InfeasibleMaskError, Masked
-from osp_core.masked import Masked as masked
-from osp_core.models import FeatureModel, LinearModel, Model
-from osp_core.predictions import Prediction, Predictions
-from osp_core.product import Product
-from osp_core.product import Product as product
-from osp_core.protocol import OnlinePredictor, run
-from osp_core.registry import (
+from osp_core.models.base import FeatureModel, LinearModel, Model
+from osp_core.online.comparator import Comparator, best_comparator
+from osp_core.online.predictor import OnlinePredictor, run
+from osp_core.online.records import Play, Round
+from osp_core.online.streams import AdversarialStream, Stream
+from osp_core.online.trace import Trace
+from osp_core.persistence.archive import CheckpointError, read_checkpoint
+from osp_core.persistence.directory import Checkpoints
+from osp_core.registry.guarded import PluginWarning, guarded
+from osp_core.registry.registry import (
     list_learners,
     list_spaces,
     list_streams,
@@ -55,10 +43,27 @@ from osp_core.registry import (
     register,
     unregister,
 )
-from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
-from osp_core.rounds import Play, Round
-from osp_core.spaces import Block, OutputSpace, ZeroOneSpace
-from osp_core.streams import AdversarialStream, Stream
+from osp_core.regularizers.base import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
+from osp_core.spaces.base import Block, OutputSpace, ZeroOneSpace
+from osp_core.spaces.masked import InfeasibleMaskError, Masked
+from osp_core.spaces.masked import Masked as masked
+from osp_core.spaces.product import Product
+from osp_core.spaces.product import Product as product
+from osp_core.spaces.vertices import Vertices, space_from_lmo
+from osp_core.spaces.vertices import Vertices as vertices
+from osp_core.surrogates.decoders.base import (
+    BlockwiseDecoder,
+    BlockwiseLaw,
+    Decoder,
+    DecodingLaw,
+    NearestDecoder,
+    RandomizedDecoder,
+    SamplingDecoder,
+)
+from osp_core.surrogates.decoders.exploration import UniformExploration
+from osp_core.surrogates.fenchel_young import FenchelYoungLoss
+from osp_core.surrogates.gap import SurrogateGap
+from osp_core.surrogates.surrogate_gap import scale_for_gap, surrogate_gap
 from osp_core.targets import (
     AffineLoss,
     absolute,
@@ -70,9 +75,6 @@ from osp_core.targets import (
     table,
     zero_one,
 )
-from osp_core.trace import Trace
-from osp_core.vertices import Vertices, space_from_lmo
-from osp_core.vertices import Vertices as vertices
 
 if TYPE_CHECKING:
     from osp_core.sweeps import run_many

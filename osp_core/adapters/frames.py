@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import Array, InvalidInputError, MissingDependencyError
-from osp_core.trace import FIELDS, Trace
+from osp_core.online.trace import FIELDS, Trace
 
 LIBRARIES = ("pandas", "polars")
 

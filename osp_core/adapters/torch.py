@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from osp_core import losses
 from osp_core.errors import MissingDependencyError
+from osp_core.surrogates import fenchel_young as losses
 
 try:
     import torch
@@ -20,7 +20,7 @@ except ImportError as error:
 
 from osp_core.adapters._jacobian import check_differentiable, jacobian_products
 from osp_core.errors import Array, InvalidInputError
-from osp_core.spaces import OutputSpace
+from osp_core.spaces.base import OutputSpace
 
 __all__ = ["FenchelYoungLoss", "RegularizedPrediction"]
 

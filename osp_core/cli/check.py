@@ -13,7 +13,7 @@ import click
 
 from osp_core.cli.tables import show_table
 from osp_core.errors import InvalidInputError
-from osp_core.spaces import OutputSpace
+from osp_core.spaces.base import OutputSpace
 
 DETAILS = """
 \b
@@ -58,7 +58,7 @@ def spaces_of(subject: str) -> list[tuple[str, OutputSpace]]:
     """The instances to check, each with a title."""
     if ":" in subject:
         return _of_object(subject)
-    from osp_core.registry import list_spaces
+    from osp_core.registry.registry import list_spaces
     from osp_core.testing.registered import space_examples
 
     record = next((record for record in list_spaces() if record.name == subject), None)

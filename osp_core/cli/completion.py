@@ -77,7 +77,7 @@ def targets() -> Iterable[str]:
 
 
 def _records(kind: str) -> list[Any]:
-    from osp_core import registry
+    from osp_core.registry import registry
 
     lists = {
         "space": registry.list_spaces,

@@ -100,7 +100,7 @@ def command(
     """Turn scores, or inputs of a saved model, into outputs."""
     from osp_core.runs.decode_rows import ModelSource, ScoreSource, decode_rows
     from osp_core.runs.labels import plain_label
-    from osp_core.runs.outputs import write_rows
+    from osp_core.runs.write_rows import write_rows
 
     if (space is None) == (model is None):
         raise InvalidInputError("Give either --space, to decode scores, or --model, to decode inputs.")

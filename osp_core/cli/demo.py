@@ -16,7 +16,7 @@ from osp_core.cli.tables import show_table
 
 if TYPE_CHECKING:
     from osp_core.report import Evidence, Subject
-    from osp_core.spaces import OutputSpace
+    from osp_core.spaces.base import OutputSpace
 
 N_FEATURES = 8
 COMPARATOR_STEPS = 6
@@ -81,8 +81,8 @@ def command(
 
 def play(title: str, space: OutputSpace, rounds: int, seed: int, show: Any) -> Evidence:
     """Learn one stream and look at it from behind."""
-    from osp_core.protocol import OnlinePredictor, run
-    from osp_core.registry import make_stream
+    from osp_core.online.predictor import OnlinePredictor, run
+    from osp_core.registry.registry import make_stream
     from osp_core.report import gather
 
     stream = make_stream("linear_teacher", space=space, rounds=rounds, n_features=N_FEATURES, seed=seed)
@@ -127,7 +127,7 @@ def _show(subjects: list[Subject], out: Path | None) -> None:
 @contextmanager
 def _progress(total: int) -> Iterator[Any]:
     """Yield a function that is told the space and the mean loss so far; silent when nobody looks."""
-    from osp_core.progress import live_progress
+    from osp_core.online.progress import live_progress
 
     with live_progress(total) as advance:
         yield lambda title, loss: advance(f"{title}: mean expected loss {loss:.3f}")

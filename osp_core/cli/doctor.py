@@ -13,7 +13,7 @@ import click
 from osp_core import kernels
 from osp_core.cli.tables import show_table
 from osp_core.errors import OspError
-from osp_core.registry import Record, list_learners, list_spaces, list_streams
+from osp_core.registry.registry import Record, list_learners, list_spaces, list_streams
 
 CORE = ("online-structured-prediction", "numpy", "scipy", "pluggy", "click")
 # Package → the extra that brings it.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from osp_core.cli.tables import show_table
-from osp_core.files import inside, whole_file
+from osp_core.persistence.atomic import inside, whole_file
 
 if TYPE_CHECKING:
     from osp_core.experiments import ExperimentResult

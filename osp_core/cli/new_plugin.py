@@ -11,7 +11,7 @@ from string import Template
 import click
 
 from osp_core.errors import InvalidInputError
-from osp_core.registry import list_spaces
+from osp_core.registry.registry import list_spaces
 
 # The name of every file, and the template it is made from.
 FILES = {

@@ -13,7 +13,7 @@ import click
 
 from osp_core.cli import completion
 from osp_core.errors import InvalidInputError
-from osp_core.files import read_json
+from osp_core.persistence.atomic import read_json
 
 EXAMPLES = """
 \b

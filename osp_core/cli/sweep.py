@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from osp_core.cli.tables import show_table
-from osp_core.files import clear_leftovers, inside, sole_use
+from osp_core.persistence.atomic import clear_leftovers, inside, sole_use
 
 MOST_ROWS = 60  # in a table for the eye
 NUMBERS = ("target_loss", "expected_loss", "surrogate_loss", "regret", "bound")

@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.comparator import best_comparator
 from osp_core.errors import Array
 from osp_core.experiments.drawing import common_legend
 from osp_core.experiments.result import Row
-from osp_core.guarantees import SurrogateGap, deviation_rate, surrogate_gap
+from osp_core.guarantees import deviation_rate
 from osp_core.learners import OGD
-from osp_core.protocol import OnlinePredictor
-from osp_core.registry import make_space
-from osp_core.spaces import OutputSpace
+from osp_core.online.comparator import best_comparator
+from osp_core.online.predictor import OnlinePredictor
+from osp_core.registry.registry import make_space
+from osp_core.spaces.base import OutputSpace
+from osp_core.surrogates.gap import SurrogateGap
+from osp_core.surrogates.surrogate_gap import surrogate_gap
 
 DELTAS = (0.9, 0.5, 0.2, 0.05)
 CLASSES, N_FEATURES = 4, 5

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.comparator import Comparator, best_comparator
 from osp_core.errors import Array
 from osp_core.experiments.drawing import common_legend
 from osp_core.experiments.result import Row
-from osp_core.guarantees import surrogate_gap
 from osp_core.learners import OGD, AdaptiveOGD, OnlineLearner, ParameterFree, PolyakOGD
-from osp_core.protocol import OnlinePredictor, run
-from osp_core.registry import make_space, make_stream
-from osp_core.spaces import OutputSpace
+from osp_core.online.comparator import Comparator, best_comparator
+from osp_core.online.predictor import OnlinePredictor, run
+from osp_core.registry.registry import make_space, make_stream
+from osp_core.spaces.base import OutputSpace
+from osp_core.surrogates.surrogate_gap import surrogate_gap
 
 N_FEATURES = 8
 

@@ -10,8 +10,8 @@ import numpy as np
 from osp_core.experiments.drawing import common_legend, log_axes
 from osp_core.experiments.result import Row
 from osp_core.guarantees import multiclass_regret_floor
-from osp_core.protocol import OnlinePredictor, run
-from osp_core.registry import make_space, make_stream
+from osp_core.online.predictor import OnlinePredictor, run
+from osp_core.registry.registry import make_space, make_stream
 
 
 def rows(*, quick: bool, seed: int) -> Iterator[Row]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from osp_core.errors import MissingDependencyError
-from osp_core.files import inside, make_directory, whole_file, write_text
+from osp_core.persistence.atomic import inside, make_directory, whole_file, write_text
 
 Row = Mapping[str, Any]
 

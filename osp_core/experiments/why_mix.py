@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.decoding import Decoder, NearestDecoder, RandomizedDecoder, SamplingDecoder
 from osp_core.errors import Array
 from osp_core.experiments.drawing import common_legend, log_axes
 from osp_core.experiments.result import Row
-from osp_core.guarantees import surrogate_gap
-from osp_core.losses import FenchelYoungLoss
-from osp_core.registry import make_space
-from osp_core.spaces import OutputSpace
+from osp_core.registry.registry import make_space
+from osp_core.spaces.base import OutputSpace
+from osp_core.surrogates.decoders.base import Decoder, NearestDecoder, RandomizedDecoder, SamplingDecoder
+from osp_core.surrogates.fenchel_young import FenchelYoungLoss
+from osp_core.surrogates.surrogate_gap import surrogate_gap
 
 
 def rows(*, quick: bool, seed: int) -> Iterator[Row]:

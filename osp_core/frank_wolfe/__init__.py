@@ -13,10 +13,11 @@ from osp_core.frank_wolfe.nearest_extreme_point import NearestExtremePoint
 from osp_core.frank_wolfe.objectives import Objective, Quadratic, Smooth
 from osp_core.frank_wolfe.oracle import Oracle, VertexCache
 from osp_core.frank_wolfe.pairwise import Pairwise
-from osp_core.frank_wolfe.result import Result, Status
+from osp_core.frank_wolfe.result import Result
 from osp_core.frank_wolfe.search import Progress
 from osp_core.frank_wolfe.step_rules import Backtracking, ExactStep, OpenLoop, SecantStep, ShortStep, StepRule
 from osp_core.frank_wolfe.vanilla import Vanilla
+from osp_core.geometry.status import Status
 
 __all__ = [
     "ActiveSet",

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array
 from osp_core.frank_wolfe.atoms import Atoms, DenseAtoms, IndexAtoms, with_room
+from osp_core.geometry.combinations import ConvexCombination
 
 NEGLIGIBLE = 1e-15
 """Atoms of at most this weight are dropped."""

@@ -8,7 +8,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array, InvalidInputError, as_count, as_positive
 from osp_core.frank_wolfe.blended_pairwise import BlendedPairwise
 from osp_core.frank_wolfe.min_norm_point import MinNormPoint
@@ -17,6 +16,7 @@ from osp_core.frank_wolfe.oracle import Oracle, VertexCache
 from osp_core.frank_wolfe.result import Result
 from osp_core.frank_wolfe.search import Limits, Progress, Search
 from osp_core.frank_wolfe.start import starting_set
+from osp_core.geometry.combinations import ConvexCombination
 
 
 class Method(Protocol):

@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
-from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array
-
-
-class Status(StrEnum):
-    """How a computation ended."""
-
-    EXACT = "exact"  # a closed form: no iteration, no gap
-    OPTIMAL = "optimal"  # the gap is below the tolerance
-    MAX_ITER = "max_iter"
-    TIME_LIMIT = "time_limit"
-    STALLED = "stalled"  # no progress is possible in floating point, the gap is above the tolerance
-    INTERRUPTED = "interrupted"  # the callback asked to stop
+from osp_core.geometry.combinations import ConvexCombination
+from osp_core.geometry.status import Status
 
 
 @dataclass(frozen=True, eq=False)

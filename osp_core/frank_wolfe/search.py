@@ -12,7 +12,8 @@ from osp_core.errors import Array
 from osp_core.frank_wolfe.active_set import ActiveSet
 from osp_core.frank_wolfe.objectives import Objective
 from osp_core.frank_wolfe.oracle import Oracle, VertexCache
-from osp_core.frank_wolfe.result import Result, Status
+from osp_core.frank_wolfe.result import Result
+from osp_core.geometry.status import Status
 
 _PATIENCE = 3  # steps in a row that may change nothing before the run counts as stalled
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from osp_core.combinations import ConvexCombination
 from osp_core.errors import InvalidInputError
 from osp_core.frank_wolfe.active_set import ActiveSet
 from osp_core.frank_wolfe.objectives import Quadratic
 from osp_core.frank_wolfe.result import Result
 from osp_core.frank_wolfe.search import Search
+from osp_core.geometry.combinations import ConvexCombination
 
 
 def starting_set(search: Search, start: ConvexCombination | Result | None, dim: int | None) -> ActiveSet:

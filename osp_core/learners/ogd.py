@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import InvalidInputError, as_positive
-from osp_core.guarantees import Bound, SurrogateGap
+from osp_core.guarantees import Bound
 from osp_core.learners.base import RunSummary
 from osp_core.learners.premises import require_inside, require_no_delay, to_batch
 from osp_core.learners.rule_learner import RuleLearner
-from osp_core.learners.rules import Rule, constant_step, every, one
-from osp_core.states import number
+from osp_core.learners.states import number
+from osp_core.learners.step_sizes import Rule, constant_step, every, one
+from osp_core.surrogates.gap import SurrogateGap
 
 
 class OGD(RuleLearner):

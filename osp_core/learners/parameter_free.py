@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import GuaranteeError, InvalidInputError, as_positive
-from osp_core.guarantees import Bound, SurrogateGap
+from osp_core.guarantees import Bound
 from osp_core.learners.base import RunSummary
 from osp_core.learners.premises import require_no_delay, to_batch, with_high_probability
 from osp_core.learners.rule_learner import RuleLearner
-from osp_core.learners.rules import Rule, bet, betting_step, within_lipschitz
-from osp_core.models import Gradient
-from osp_core.states import number
+from osp_core.learners.states import number
+from osp_core.learners.step_sizes import Rule, bet, betting_step, within_lipschitz
+from osp_core.models.base import Gradient
+from osp_core.surrogates.gap import SurrogateGap
 
 # What the bettor remembers, and the limits of each: those that `betting_step` keeps to.
 NUMBERS = {

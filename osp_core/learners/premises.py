@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from osp_core.errors import GuaranteeError
-from osp_core.guarantees import Bound, SurrogateGap
+from osp_core.guarantees import Bound
 from osp_core.guarantees.bound import per_round
 from osp_core.guarantees.inputs import as_norm
 from osp_core.learners.base import RunSummary
+from osp_core.surrogates.gap import SurrogateGap
 
 
 def require_no_delay(run: RunSummary, name: str) -> None:

@@ -5,9 +5,9 @@ run. The page needs nothing but the core; figure files need matplotlib.
 """
 
 from osp_core.report.document import Report, Section
+from osp_core.report.drawings import Example, draw_output
 from osp_core.report.evidence import Evidence, gather
 from osp_core.report.files import save_figures, write_report
-from osp_core.report.outputs import Example, draw_output
 from osp_core.report.run_report import Subject, demo_report, run_report, write_run_report
 from osp_core.report.sections import Outcome
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.comparator import best_comparator
-from osp_core.decoding import Law
 from osp_core.errors import Array, OspError
 from osp_core.guarantees import Bound
-from osp_core.protocol import OnlinePredictor
-from osp_core.trace import Trace
+from osp_core.online.comparator import best_comparator
+from osp_core.online.predictor import OnlinePredictor
+from osp_core.online.trace import Trace
+from osp_core.surrogates.decoders.base import Law
 
 KINDS = ("expected", "high_probability", "online_to_batch", "nonstationary")
 FITTED_ROUNDS = 1000  # the comparator is fitted to at most so many, and judged on all

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from osp_core import files
-from osp_core.files import make_directory, whole_file
+from osp_core.persistence import atomic as files
+from osp_core.persistence.atomic import make_directory, whole_file
 from osp_core.report.document import Report
 
 _METADATA = {"svg": {"Date": None}}  # the same figure is the same file

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from osp_core.files import clear_leftovers, inside, make_directory, sole_use
+from osp_core.persistence.atomic import clear_leftovers, inside, make_directory, sole_use
 from osp_core.report.document import Code, Report, Section, Text
 from osp_core.report.evidence import Evidence, gather
 from osp_core.report.files import save_figures, write_text

@@ -12,9 +12,9 @@ import numpy as np
 from osp_core import __version__
 from osp_core.errors import OspError
 from osp_core.report.document import Facts, Gallery, Items, Part, Table, Text
+from osp_core.report.drawings import Example, draw_output
 from osp_core.report.evidence import Evidence, Statement, Watched
 from osp_core.report.figures import Sketch
-from osp_core.report.outputs import Example, draw_output
 from osp_core.report.plots import run_plots
 
 EXAMPLES = 4

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.decoding import Decoder, Law, default_decoder
 from osp_core.errors import LARGEST, Array, InvalidInputError, OspError
 from osp_core.runs.data import KINDS, check_file, open_table
 from osp_core.runs.model import load_model
@@ -18,7 +17,8 @@ from osp_core.runs.names import make_decoder, make_named_space
 from osp_core.runs.tables import Columns, DataError, Row, Table
 from osp_core.runs.text import shown
 from osp_core.runs.text_files import read_line, text_lines
-from osp_core.spaces import OutputSpace
+from osp_core.spaces.base import OutputSpace
+from osp_core.surrogates.decoders.base import Decoder, Law, default_decoder
 
 
 class ScoreSource:

@@ -17,18 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.checkpoints import Checkpoints
 from osp_core.errors import InvalidInputError, OspError
-from osp_core.files import LOCK, clear_leftovers, inside, make_directory, sole_use, write_text
-from osp_core.protocol import OnlinePredictor
-from osp_core.rounds import Round
+from osp_core.online.predictor import OnlinePredictor
+from osp_core.online.records import Round
+from osp_core.online.trace import Trace
+from osp_core.persistence.atomic import LOCK, clear_leftovers, inside, make_directory, sole_use, write_text
+from osp_core.persistence.directory import Checkpoints
 from osp_core.runs.config import RunConfig
-from osp_core.runs.continuing import CONFIG, Beginning, begin, continued, save
 from osp_core.runs.interrupts import Interrupts
 from osp_core.runs.prepare import Prepared, prepare
 from osp_core.runs.progress_table import ProgressTable
+from osp_core.runs.resume import CONFIG, Beginning, begin, continued, save
 from osp_core.runs.trace_file import TraceFile
-from osp_core.trace import Trace
 
 SUMMARY, TRACE, ROWS, CHECKPOINTS = "summary.json", "trace.npz", "trace.bin", "checkpoints"
 

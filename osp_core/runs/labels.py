@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import Array, InvalidInputError, NotAVertexError
-from osp_core.files import read_json
-from osp_core.spaces import OutputSpace
+from osp_core.persistence.atomic import read_json
+from osp_core.spaces.base import OutputSpace
 
 
 def read_label(space: OutputSpace, label: Any) -> Array:

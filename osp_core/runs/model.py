@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from osp_core.adapters.frames import library_of
-from osp_core.checkpoint import CheckpointError, read_checkpoint
-from osp_core.checkpoints import first_sound, newest_first
-from osp_core.decoding import Law
 from osp_core.errors import Array, InvalidInputError, as_vector
-from osp_core.protocol import OnlinePredictor
-from osp_core.recipes import space_from_recipe
+from osp_core.online.predictor import OnlinePredictor
+from osp_core.persistence.archive import CheckpointError, read_checkpoint
+from osp_core.persistence.directory import first_sound, newest_first
+from osp_core.persistence.json_values import space_from_recipe
 from osp_core.runs.data import open_table
 from osp_core.runs.labels import write_label
 from osp_core.runs.names import make_target
 from osp_core.runs.prepare import scaled
 from osp_core.runs.tables import Table
+from osp_core.surrogates.decoders.base import Law
 
 
 @dataclass(frozen=True, eq=False)

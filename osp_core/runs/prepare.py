@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.decoding import Decoder
 from osp_core.errors import Array, InvalidInputError, OspError
-from osp_core.protocol import OnlinePredictor
-from osp_core.registry import list_streams, make_stream
+from osp_core.online.predictor import OnlinePredictor
+from osp_core.registry.registry import list_streams, make_stream
 from osp_core.runs.config import RunConfig
 from osp_core.runs.data import open_table
+from osp_core.runs.infer_space import Moments, Names, given_names, needs_survey
 from osp_core.runs.labels import read_costs, read_label
 from osp_core.runs.names import make_decoder, make_named_space, make_target
-from osp_core.runs.survey import Moments, Names, given_names, needs_survey
 from osp_core.runs.tables import DataError, Row, Table
 from osp_core.runs.text import clean_names
-from osp_core.spaces import OutputSpace
+from osp_core.spaces.base import OutputSpace
+from osp_core.surrogates.decoders.base import Decoder
 from osp_core.targets import AffineLoss, DecisionRegret
 
 

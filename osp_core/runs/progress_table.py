@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import IO
 
-from osp_core.rounds import Round
+from osp_core.online.records import Round
 from osp_core.runs.labels import write_label
-from osp_core.spaces import OutputSpace
+from osp_core.spaces.base import OutputSpace
 
 COLUMNS = (
     ("since last", 10),

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import InvalidInputError
-from osp_core.files import clear_leftovers, inside, make_directory, sole_use, write_text
+from osp_core.persistence.atomic import clear_leftovers, inside, make_directory, sole_use, write_text
 from osp_core.runs.config import RunConfig
-from osp_core.runs.continuing import CONFIG, continued
 from osp_core.runs.execute import SUMMARY, RunResult, execute, refuse_used
 from osp_core.runs.prepare import prepare
+from osp_core.runs.resume import CONFIG, continued
 
 AVERAGED = ("target_loss", "expected_loss", "surrogate_loss", "mean_p", "seconds")
 

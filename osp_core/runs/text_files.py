@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from osp_core.errors import InvalidInputError
-from osp_core.files import read_json
+from osp_core.persistence.atomic import read_json
 from osp_core.runs.tables import Columns, DataError, Row, Table, listed
 from osp_core.runs.text import clean_names, shown
 

@@ -11,9 +11,9 @@ from typing import Self
 import numpy as np
 
 from osp_core.errors import InvalidInputError
-from osp_core.files import open_inside, sync_directory
-from osp_core.rounds import Round
-from osp_core.trace import FIELDS, Trace
+from osp_core.online.records import Round
+from osp_core.online.trace import FIELDS, Trace
+from osp_core.persistence.atomic import open_inside, sync_directory
 
 _ROW = len(FIELDS) * 8
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from osp_core.errors import MissingDependencyError, OspError
-from osp_core.files import lock, open_inside, read_json, sync_directory, whole_file
+from osp_core.persistence.atomic import lock, open_inside, read_json, sync_directory, whole_file
 from osp_core.sweeps.task import SCHEMA
 
 NAME = "results.jsonl"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from osp_core.errors import InvalidInputError
-from osp_core.progress import progress_bar
+from osp_core.online.progress import progress_bar
 from osp_core.runs import RunConfig
 from osp_core.sweeps.grid import expand, read_grid
 from osp_core.sweeps.schedulers import Row, on_dask, on_local_cores

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.comparator import best_comparator
 from osp_core.errors import InvalidInputError, OspError
-from osp_core.registry import list_learners, load_plugins
+from osp_core.online.comparator import best_comparator
+from osp_core.registry.registry import list_learners, load_plugins
 from osp_core.runs import RunConfig, RunResult, execute
 
 SCHEMA = 1

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.decoding import RandomizedDecoder
 from osp_core.errors import Array, UnsupportedError
-from osp_core.losses import FenchelYoungLoss
-from osp_core.predictions import Prediction
-from osp_core.spaces import OutputSpace
+from osp_core.geometry.predictions import Prediction
+from osp_core.spaces.base import OutputSpace
+from osp_core.surrogates.decoders.base import RandomizedDecoder
+from osp_core.surrogates.fenchel_young import FenchelYoungLoss
 from osp_core.testing.report import NotApplicable
 from osp_core.testing.sample import RELATIVE, Sample, psi_gradient, psi_value, show
 from osp_core.testing.slow_twins import brute_force_prediction, hull_distance

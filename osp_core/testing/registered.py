@@ -10,8 +10,8 @@ from typing import Any
 
 from osp_core.errors import InvalidInputError
 from osp_core.learners import OnlineLearner
-from osp_core.registry import list_learners, list_spaces, load_factory
-from osp_core.spaces import OutputSpace
+from osp_core.registry.registry import list_learners, list_spaces, load_factory
+from osp_core.spaces.base import OutputSpace
 
 # For learners that need a domain and have no examples() of their own.
 USUAL_ARGUMENTS = {"diameter": 4.0, "radius": 2.0}

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from osp_core import kernels
-from osp_core.decoding import Decoder, RandomizedDecoder
+from osp_core.compiled.eligible import parts_for
+from osp_core.compiled.parts import SpaceParts
 from osp_core.errors import Array
-from osp_core.fused.eligible import parts_for
-from osp_core.fused.parts import SpaceParts
-from osp_core.fused.predictor import FusedRounds
 from osp_core.learners import OGD
-from osp_core.protocol import OnlinePredictor
-from osp_core.rounds import Round
-from osp_core.spaces import OutputSpace
+from osp_core.online.compiled_rounds import FusedRounds
+from osp_core.online.predictor import OnlinePredictor
+from osp_core.online.records import Round
+from osp_core.online.trace import FIELDS
+from osp_core.spaces.base import OutputSpace
+from osp_core.surrogates.decoders.base import Decoder, RandomizedDecoder
 from osp_core.testing.report import NotApplicable
 from osp_core.testing.sample import RELATIVE, Sample, show, usual_target
-from osp_core.trace import FIELDS
 
 N_FEATURES = 4
 ROUNDS = 40

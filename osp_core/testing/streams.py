@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.comparator import best_comparator
 from osp_core.errors import Array
 from osp_core.learners import OnlineLearner
-from osp_core.protocol import OnlinePredictor
-from osp_core.spaces import OutputSpace
+from osp_core.online.comparator import best_comparator
+from osp_core.online.predictor import OnlinePredictor
+from osp_core.spaces.base import OutputSpace
 
 N_FEATURES = 5
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import Array, MissingConstantError, OspError, UnsupportedError
-from osp_core.predictions import Prediction
-from osp_core.regularizers import Regularizer, SquaredNorm
-from osp_core.spaces import OutputSpace
+from osp_core.geometry.predictions import Prediction
+from osp_core.regularizers.base import Regularizer, SquaredNorm
+from osp_core.spaces.base import OutputSpace
 from osp_core.testing.sample import RELATIVE, Sample, psi_gradient, show
 
 CONSTANTS = ("nu", "kappa", "lam", "lam2", "diameter", "diameter2", "max_mass", "max_square", "constant_mass")
@@ -109,7 +109,7 @@ def _check_against_new(space: OutputSpace, twin: OutputSpace, psi: Regularizer, 
     """Where the space was made by name, compare with one that is made with this Ψ from the beginning."""
     if space.made_with is None:
         return
-    from osp_core.registry import make_space
+    from osp_core.registry.registry import make_space
 
     name, parameters = space.made_with
     _compare(

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from osp_birkhoff.plans import PlanSpace
+from osp_birkhoff.couplings import PlanSpace
 from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError, as_count
-from osp_core.names import names_or_numbers, place_of
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
+from osp_core.spaces.label_names import names_or_numbers, place_of
 
 LARGEST_LISTED = 7
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from osp_birkhoff.reduction import Reduced
 from osp_core.errors import Array
-from osp_core.frank_wolfe.result import Status
+from osp_core.geometry.status import Status
 
 TOLERANCE = 1e-9
 RELATIVE = 1e-11

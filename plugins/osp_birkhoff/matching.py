@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from osp_birkhoff.bipartite import as_bipartite, find_matching, live_edges
-from osp_birkhoff.plans import PlanSpace
+from osp_birkhoff.couplings import PlanSpace
 from osp_birkhoff.support import Support
 from osp_core.errors import Array, NotAVertexError, UnsupportedError, is_hashable
 from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array, InvalidInputError, as_count, as_rows
-from osp_core.names import MOST_COORDINATES
-from osp_core.predictions import Prediction, Predictions
+from osp_core.geometry.combinations import ConvexCombination
+from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer
 from osp_core.spaces import OutputSpace, derived
+from osp_core.spaces.label_names import MOST_COORDINATES
 from osp_matroids.space import Indices, MatroidSpace
 from osp_matroids.uniform.space import KSubsets
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from osp_core.errors import Array, NumericalError
 from osp_core.frank_wolfe import Quadratic, minimize
-from osp_core.frank_wolfe.result import Status
-from osp_core.offsets import without_offset
-from osp_core.predictions import Prediction
+from osp_core.geometry.offsets import without_offset
+from osp_core.geometry.predictions import Prediction
+from osp_core.geometry.status import Status
 
 if TYPE_CHECKING:
     from osp_matroids.space import Indices, MatroidSpace

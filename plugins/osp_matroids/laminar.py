@@ -9,7 +9,7 @@ import numpy as np
 from osp_core.errors import InvalidInputError
 from osp_core.regularizers import GibbsEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
-from osp_matroids.grounds import as_capacities, as_sets
+from osp_matroids.set_families import as_capacities, as_sets
 from osp_matroids.space import Indices, MatroidSpace
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array, InvalidInputError, as_count, as_rows
-from osp_core.frank_wolfe.result import Status
-from osp_core.names import MOST_COORDINATES
-from osp_core.predictions import Prediction, Predictions
+from osp_core.geometry.combinations import ConvexCombination
+from osp_core.geometry.predictions import Prediction, Predictions
+from osp_core.geometry.status import Status
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import Block, OutputSpace, derived
-from osp_matroids.grounds import as_capacities, as_sets
+from osp_core.spaces.label_names import MOST_COORDINATES
+from osp_matroids.set_families import as_capacities, as_sets
 from osp_matroids.space import Indices, MatroidSpace
 
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError
-from osp_core.names import as_names, place_of
-from osp_core.offsets import FAR, without_offsets
-from osp_core.predictions import Prediction
+from osp_core.geometry.offsets import FAR, without_offsets
+from osp_core.geometry.predictions import Prediction
 from osp_core.regularizers import Regularizer
 from osp_core.spaces import Block, ZeroOneSpace, derived
+from osp_core.spaces.label_names import as_names, place_of
 from osp_core.targets import AffineLoss, hamming, mismatch
 from osp_matroids.components import UnionFind
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from osp_core import kernels
-from osp_core.combinations import ConvexCombination
 from osp_core.errors import (
     Array,
     InvalidInputError,
@@ -18,10 +17,11 @@ from osp_core.errors import (
     as_count,
     as_rows,
 )
-from osp_core.names import MOST_COORDINATES, as_names, place_of
-from osp_core.predictions import Prediction, Predictions
+from osp_core.geometry.combinations import ConvexCombination
+from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
+from osp_core.spaces.label_names import MOST_COORDINATES, as_names, place_of
 from osp_core.targets import AffineLoss, absolute
 
 LARGEST_LIST = 5000

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from osp_core import kernels
-from osp_core.combinations import ConvexCombination
 from osp_core.errors import (
     Array,
     InvalidInputError,
@@ -20,10 +19,11 @@ from osp_core.errors import (
     as_rows,
     as_vector,
 )
-from osp_core.names import MOST_COORDINATES, as_names, place_of
-from osp_core.predictions import Prediction, Predictions
+from osp_core.geometry.combinations import ConvexCombination
+from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, checks_its_input, derived
+from osp_core.spaces.label_names import MOST_COORDINATES, as_names, place_of
 from osp_core.targets import AffineLoss, alignment
 
 LARGEST_LIST = 8  # 8! = 40 320 permutations

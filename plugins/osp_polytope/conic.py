@@ -11,7 +11,7 @@ import numpy as np
 
 from osp_core.errors import Array, InvalidInputError, MissingDependencyError
 from osp_core.frank_wolfe import Status
-from osp_core.predictions import Prediction
+from osp_core.geometry.predictions import Prediction
 from osp_polytope.canonical import StandardForm
 from osp_polytope.entropic_polytope import certified
 from osp_polytope.entropies import Entropy

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array, NumericalError
 from osp_core.frank_wolfe import VertexCache
-from osp_core.predictions import Prediction
+from osp_core.geometry.combinations import ConvexCombination
+from osp_core.geometry.predictions import Prediction
 from osp_polytope.entropic_polytope import certified
 from osp_polytope.entropies import Entropy
 from osp_polytope.interior_point import EntropicProgram

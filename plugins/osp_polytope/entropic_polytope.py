@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array, NumericalError
 from osp_core.frank_wolfe import Status
-from osp_core.predictions import Prediction
+from osp_core.geometry.combinations import ConvexCombination
+from osp_core.geometry.predictions import Prediction
 from osp_polytope.canonical import StandardForm
 from osp_polytope.entropies import SMALLEST, Entropy
 from osp_polytope.interior_point import EntropicProgram

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array
 from osp_core.frank_wolfe import Quadratic, Status, VertexCache, minimize
-from osp_core.predictions import Prediction
+from osp_core.geometry.combinations import ConvexCombination
+from osp_core.geometry.predictions import Prediction
 
 _TOLERANCE = 1e-12  # relative gap, as for every projection
 _ROUNDS = 10_000

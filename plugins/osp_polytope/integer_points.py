@@ -43,7 +43,7 @@ def feasible_points(space: Any, low: Array, high: Array) -> Array:
 
 def integer_span(space: Any) -> Any:
     """span(Y − Y), through neighbours of one output where they suffice: they cost no oracle call."""
-    from osp_core.span import Span, discover_span
+    from osp_core.geometry.directions import Span, discover_span
 
     first = space.lmo(np.zeros(space.dim))
     if not space.program.form.hidden.any():

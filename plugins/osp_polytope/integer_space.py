@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array
-from osp_core.predictions import Prediction
+from osp_core.geometry.combinations import ConvexCombination
+from osp_core.geometry.predictions import Prediction
 from osp_core.spaces import OutputSpace, derived
 from osp_polytope.entropies import BINARY, NEGATIVE
 from osp_polytope.enumeration import enumerate_vertices

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from osp_core.errors import Array, InvalidInputError, UnsupportedError, as_positive
-from osp_core.predictions import Prediction
+from osp_core.geometry.predictions import Prediction
 from osp_core.regularizers import Regularizer
 from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
 from osp_core.targets import AffineLoss

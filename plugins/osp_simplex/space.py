@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from osp_core.combinations import ConvexCombination
+from osp_core.compiled import SpaceParts
+from osp_core.compiled.functions import negative_entropy_loss_of_equal_mass, squared_norm_loss_of_equal_mass
 from osp_core.errors import (
     Array,
     InvalidInputError,
@@ -19,12 +20,11 @@ from osp_core.errors import (
     as_count,
     as_rows,
 )
-from osp_core.fused import SpaceParts
-from osp_core.fused.functions import negative_entropy_loss_of_equal_mass, squared_norm_loss_of_equal_mass
-from osp_core.names import names_or_numbers, place_of
-from osp_core.predictions import Prediction, Predictions
+from osp_core.geometry.combinations import ConvexCombination
+from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
+from osp_core.spaces.label_names import names_or_numbers, place_of
 from osp_core.targets import AffineLoss, ProportionalLoss, zero_one
 from osp_simplex import parts
 

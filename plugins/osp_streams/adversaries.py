@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from osp_core.errors import Array, InvalidInputError, UnsupportedError, as_count
+from osp_core.online.streams import AdversarialStream, Stream
 from osp_core.spaces import OutputSpace
-from osp_core.streams import AdversarialStream, Stream
 from osp_streams.teacher import on_sphere
 
 if TYPE_CHECKING:
-    from osp_core.protocol import OnlinePredictor
+    from osp_core.online.predictor import OnlinePredictor
 
 MOST_CANDIDATES = 256
 

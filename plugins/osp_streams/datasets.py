@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import Array, InvalidInputError, as_count
+from osp_core.online.streams import Stream
 from osp_core.registry import make_space
 from osp_core.spaces import OutputSpace
-from osp_core.streams import Stream
 
 ORDINAL_SETS = ("balance_scale", "era", "esl", "lev", "swd")
 

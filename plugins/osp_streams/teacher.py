@@ -8,9 +8,9 @@ import numpy as np
 
 from osp_core.errors import Array, InvalidInputError, as_count, as_positive
 from osp_core.guarantees import margin, separating_factor
+from osp_core.online.streams import Stream
 from osp_core.regularizers import SquaredNorm
 from osp_core.spaces import OutputSpace
-from osp_core.streams import Stream
 
 
 def linear_teacher(

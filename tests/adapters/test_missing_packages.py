@@ -13,7 +13,7 @@ NEEDS = [
     ("from osp_core.adapters.frames import make_frame as f; f('pandas', {})", "pandas", "all"),
     ("from osp_core.adapters.frames import make_frame as f; f('polars', {})", "polars", "all"),
     ("from osp_core.runs import open_table as f; f('d.parquet', 'label')", "pyarrow", "all"),
-    ("from osp_core.runs.outputs import *; write_rows(Path('new.parquet'), [])", "pyarrow", "all"),
+    ("from osp_core.runs.write_rows import *; write_rows(Path('new.parquet'), [])", "pyarrow", "all"),
     ("from osp_core.sweeps.schedulers import on_local_cores as f; f([], 2)", "joblib", "distributed"),
     (
         "from osp_core.sweeps.schedulers import on_dask as f; list(f([], 'tcp://x'))",

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from osp_core.trace import FIELDS
+from osp_core.online.trace import FIELDS
 
 COMMAND = [sys.executable, "-c", "from osp_core.cli import main; main()"]
 COMPARED = ("rounds", "target_loss", "expected_loss", "surrogate_loss", "total_gap", "weights_sha256")

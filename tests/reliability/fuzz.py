@@ -116,11 +116,11 @@ def tidy(value):
 
 def resumed(data, place):
     """A table in the place of one whose first rows were learned: it must begin with the same rows."""
-    from osp_core.checkpoints import Checkpoints
     from osp_core.errors import OspError
+    from osp_core.persistence.directory import Checkpoints
     from osp_core.runs import RunConfig
-    from osp_core.runs.continuing import begin, continued
     from osp_core.runs.prepare import prepare
+    from osp_core.runs.resume import begin, continued
 
     out = Path(learned_run().name) / "out"
     config = RunConfig(space="simplex", data=str(written(place / "again.csv", data)), label="y")
@@ -188,7 +188,7 @@ def run_file(data, place):
 
 def checkpoint(data, place):
     """The bytes of a file: accepted only where nothing of its contents was changed."""
-    from osp_core.checkpoint import CheckpointError, read_checkpoint
+    from osp_core.persistence.archive import CheckpointError, read_checkpoint
 
     try:
         header, arrays = read_checkpoint(written(place / "run.ckpt", data))
@@ -202,7 +202,7 @@ def checkpoint(data, place):
 def header(data, place):
     """The header of a file, with checksums that are right: what somebody may forge."""
     from osp_core import OnlinePredictor, OspError
-    from osp_core.checkpoint import write_checkpoint
+    from osp_core.persistence.archive import write_checkpoint
 
     try:
         body = json.loads(data)
@@ -224,7 +224,7 @@ def header(data, place):
 
 def recipe(data, place):
     from osp_core.errors import OspError
-    from osp_core.recipes import decode, encode, largest_number
+    from osp_core.persistence.json_values import decode, encode, largest_number
 
     try:
         value = json.loads(data)
@@ -369,7 +369,7 @@ def checkpoint_seeds():
 
 @functools.cache
 def known_contents():
-    from osp_core.checkpoint import read_checkpoint
+    from osp_core.persistence.archive import read_checkpoint
 
     found = set()
     with tempfile.TemporaryDirectory() as folder:
@@ -394,7 +394,7 @@ def header_seeds():
 
 
 def recipe_seeds():
-    from osp_core.recipes import encode
+    from osp_core.persistence.json_values import encode
 
     values = [
         {"d": 3},

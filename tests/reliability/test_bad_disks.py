@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import osp_core as osp
-from osp_core.checkpoint import CheckpointError
-from osp_core.files import sole_use
+from osp_core.persistence.archive import CheckpointError
+from osp_core.persistence.atomic import sole_use
 from osp_core.runs import RunConfig, execute
 from osp_core.runs.trace_file import TraceFile
 

@@ -7,7 +7,7 @@ import pytest
 from osp_matroids.graphs.space import GraphicMatroid
 
 import osp_core as osp
-from osp_core.offsets import without_offset
+from osp_core.geometry.offsets import without_offset
 from osp_core.testing import space_examples
 from osp_core.testing.sample import psi_gradient
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import osp_core as osp
+from osp_core.online.trace import FIELDS
 from osp_core.testing import check_space, space_examples
-from osp_core.trace import FIELDS
 
 PAIRS = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1], [1, 0, 1, 0]], dtype=float)
 
@@ -34,7 +34,7 @@ def not_compiled(space):
     return space
 
 
-@pytest.mark.filterwarnings("error::osp_core.guard.PluginWarning")
+@pytest.mark.filterwarnings("error::osp_core.registry.guarded.PluginWarning")
 @pytest.mark.parametrize("example", examples())
 def test_a_guarded_space_plays_as_the_space_itself(example):
     traces, weights = [], []

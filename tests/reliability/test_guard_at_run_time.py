@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import osp_core as osp
+from osp_core.registry.watch import Drift
 from osp_core.spaces import Block
-from osp_core.watch import Drift
 
 PAIRS = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1], [1, 0, 1, 0]], dtype=float)
 

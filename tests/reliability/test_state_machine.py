@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, rule
 
 import osp_core as osp
-from osp_core.checkpoint import CheckpointError
+from osp_core.persistence.archive import CheckpointError
 
 SPACES = {
     "simplex": {"d": 3},

@@ -8,7 +8,7 @@ from theory.campaign_targets import decoders_of, judgements_of, truths_of
 
 import osp_core as osp
 from osp_core.errors import OspError, UnsupportedError
-from osp_core.predictions import Predictions
+from osp_core.geometry.predictions import Predictions
 from osp_core.testing.sample import psi_gradient
 
 EPS = np.finfo(float).eps

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from osp_core import kernels
-from osp_core.combinations import ConvexCombination
 from osp_core.errors import (
     Array,
     InvalidInputError,
@@ -21,10 +20,11 @@ from osp_core.errors import (
     as_rows,
     as_vector,
 )
-from osp_core.names import MOST_COORDINATES, as_names, place_of
-from osp_core.predictions import Prediction, Predictions
+from osp_core.geometry.combinations import ConvexCombination
+from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, ZeroOneSpace, checks_its_input, derived
+from osp_core.spaces.label_names import MOST_COORDINATES, as_names, place_of
 from osp_core.targets import AffineLoss, mismatch
 from osp_matroids.uniform.entropy import gibbs_log_partition, gibbs_marginals, scaled_sigmoid, scaled_softmax
 from osp_matroids.uniform.systematic import systematic_combination, systematic_subset, systematic_subsets

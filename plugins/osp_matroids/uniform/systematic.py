@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from osp_core.combinations import ConvexCombination
 from osp_core.errors import Array
+from osp_core.geometry.combinations import ConvexCombination
 
 
 def systematic_subset(probabilities: Array, k: int, uniform: float) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import osp_core as osp
-from osp_core.span import discover_span
+from osp_core.geometry.directions import discover_span
 
 SMALL = [("birkhoff", {"n": n}) for n in (1, 2, 3, 4)] + [
     ("assignment", {"m": m, "n": n}) for m, n in ((1, 1), (1, 3), (2, 2), (2, 3), (2, 4), (3, 4))

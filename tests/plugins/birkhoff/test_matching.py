@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 import osp_core as osp
+from osp_core.geometry.directions import discover_span
 from osp_core.spaces import OutputSpace
-from osp_core.span import discover_span
 
 
 def random_graph(n, density, seed):

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from osp_matroids.graphs.space import GraphicMatroid
 
+from osp_core.geometry.directions import discover_span
 from osp_core.spaces import ZeroOneSpace
-from osp_core.span import discover_span
 
 
 def as_set(rows):

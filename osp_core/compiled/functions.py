@@ -1,0 +1,100 @@
+"""Losses and decoders as functions numba can compile: the formulas of `regularizers` and `decoding`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from osp_core.surrogates.decoders.base import NEGLIGIBLE
+
+Vector = Any
+
+
+def squared_norm_loss(theta: Vector, params: Vector, y: Vector, y_hat: Vector) -> float:
+    """S for Ψ = scale/2·‖·‖²: ⟨θ − scale·(ŷ + y)/2, ŷ − y⟩."""
+    return shifted_squared_norm_loss(theta, 0.0, params, y, y_hat)
+
+
+def squared_norm_loss_of_equal_mass(theta: Vector, params: Vector, y: Vector, y_hat: Vector) -> float:
+    """The same where all outputs have one mass: what all scores share may then be left out."""
+    return shifted_squared_norm_loss(theta, mean_score(theta), params, y, y_hat)
+
+
+def shifted_squared_norm_loss(
+    theta: Vector, offset: float, params: Vector, y: Vector, y_hat: Vector
+) -> float:
+    """S at the scores θ − offset."""
+    total = 0.0
+    for i in range(theta.size):
+        total += (theta[i] - offset - 0.5 * params[0] * (y_hat[i] + y[i])) * (y_hat[i] - y[i])
+    return total
+
+
+def negative_entropy_loss_of_equal_mass(theta: Vector, params: Vector, y: Vector, y_hat: Vector) -> float:
+    """S for Ψ = scale·Σ yᵢ ln yᵢ, which is 0 at 0/1 outputs; all of them have one mass."""
+    offset = mean_score(theta)
+    total = 0.0
+    for i in range(theta.size):
+        total += (theta[i] - offset) * (y_hat[i] - y[i])
+        if y_hat[i] > 0.0:
+            total -= params[0] * y_hat[i] * math.log(y_hat[i])
+    return total
+
+
+def binary_entropy_loss(theta: Vector, params: Vector, y: Vector, y_hat: Vector) -> float:
+    """S for Ψ = scale·Σ yᵢ ln yᵢ + (1 − yᵢ) ln(1 − yᵢ) at an output with entries 0 and 1."""
+    total = 0.0
+    for i in range(theta.size):
+        total += theta[i] * (y_hat[i] - y[i])
+        for share in (y_hat[i], 1.0 - y_hat[i]):
+            if share > 0.0:
+                total -= params[0] * share * math.log(share)
+    return total
+
+
+def mean_score(theta: Vector) -> float:
+    """What is taken out of scores that a common offset makes large, so that it costs no digits."""
+    total = 0.0
+    for i in range(theta.size):
+        total += theta[i]
+    return float(total / theta.size)
+
+
+def affine_loss(cost: Vector, constant: float, played: Vector) -> float:
+    """⟨cost, played⟩ + constant, which is at least 0."""
+    total = constant
+    for i in range(cost.size):
+        total += cost[i] * played[i]
+    return max(0.0, total)
+
+
+def decode_whole(y_hat: Vector, nearest: Vector, nu: float, order: float, p: Vector) -> None:
+    """p = min(1, 2Δ*/ν), [SBTO24, Algorithm 1]."""
+    p[0] = min(1.0, 2.0 * distance(y_hat, nearest, order) / nu)
+
+
+def decode_coordinates(y_hat: Vector, nearest: Vector, nu: float, order: float, p: Vector) -> None:
+    """Algorithm 1 on every coordinate, each with its own p."""
+    for i in range(y_hat.size):
+        away = abs(y_hat[i] - nearest[i])
+        p[i] = min(1.0, 2.0 * away / nu) if away >= NEGLIGIBLE else 0.0
+
+
+def distance(point: Vector, other: Vector, order: float) -> float:
+    """‖point − other‖ in the ℓ norm of this order; 0 where that is rounding."""
+    total = 0.0
+    for i in range(point.size):
+        away = abs(point[i] - other[i])
+        if order == 1.0:
+            total += away
+        elif order == 2.0:
+            total += away * away
+        elif order == math.inf:
+            total = max(total, away)
+        else:
+            total += away**order
+    if order == 2.0:
+        total = math.sqrt(total)
+    elif order not in (1.0, math.inf):
+        total = total ** (1.0 / order)
+    return total if total >= NEGLIGIBLE else 0.0

@@ -1,0 +1,1 @@
+"""The protocol, round by round: predictor, loop, records, trace, streams and comparators."""

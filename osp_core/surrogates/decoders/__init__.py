@@ -1,0 +1,1 @@
+"""Decoders: from a regularised prediction ŷ to a random output with known expected loss."""
