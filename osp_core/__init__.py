@@ -23,7 +23,7 @@ from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.guarantees import Bound, margin
 from osp_core.hooks import Registration, hookimpl, hookspec
 from osp_core.learners import OGD, AdaptiveOGD, OnlineLearner, ParameterFree, PolyakOGD, RunSummary
-from osp_core.models.base import FeatureModel, LinearModel, Model
+from osp_core.models import FeatureModel, LinearModel, Model
 from osp_core.online.comparator import Comparator, best_comparator
 from osp_core.online.predictor import OnlinePredictor, run
 from osp_core.online.records import Play, Round
@@ -43,26 +43,26 @@ from osp_core.registry.registry import (
     register,
     unregister,
 )
-from osp_core.regularizers.base import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
-from osp_core.spaces.base import Block, OutputSpace, ZeroOneSpace
+from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
+from osp_core.spaces import Block, OutputSpace, ZeroOneSpace
+from osp_core.spaces.from_lmo import space_from_lmo
 from osp_core.spaces.masked import InfeasibleMaskError, Masked
 from osp_core.spaces.masked import Masked as masked
 from osp_core.spaces.product import Product
 from osp_core.spaces.product import Product as product
-from osp_core.spaces.vertices import Vertices, space_from_lmo
+from osp_core.spaces.vertices import Vertices
 from osp_core.spaces.vertices import Vertices as vertices
-from osp_core.surrogates.decoders.base import (
+from osp_core.surrogates.decoders import (
     BlockwiseDecoder,
-    BlockwiseLaw,
     Decoder,
-    DecodingLaw,
     NearestDecoder,
     RandomizedDecoder,
     SamplingDecoder,
+    UniformExploration,
 )
-from osp_core.surrogates.decoders.exploration import UniformExploration
 from osp_core.surrogates.fenchel_young import FenchelYoungLoss
 from osp_core.surrogates.gap import SurrogateGap
+from osp_core.surrogates.laws import BlockwiseLaw, DecodingLaw
 from osp_core.surrogates.surrogate_gap import scale_for_gap, surrogate_gap
 from osp_core.targets import (
     AffineLoss,

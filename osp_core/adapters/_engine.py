@@ -14,10 +14,10 @@ from osp_core.adapters._scaling import Scaling, make_scaling
 from osp_core.errors import Array, InvalidInputError, UnsupportedError
 from osp_core.geometry.predictions import Predictions
 from osp_core.learners import OGD, OnlineLearner
-from osp_core.models.base import FeatureModel, LinearModel
+from osp_core.models import FeatureModel, LinearModel
 from osp_core.online.predictor import OnlinePredictor
 from osp_core.registry.registry import make_learner
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 from osp_core.surrogates.fenchel_young import FenchelYoungLoss
 from osp_core.targets import AffineLoss
 

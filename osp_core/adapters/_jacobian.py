@@ -16,8 +16,8 @@ import numpy as np
 from osp_core.errors import Array, UnsupportedError
 from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.registry.registry import registered_name
-from osp_core.regularizers.base import BinaryEntropy, GibbsEntropy, NegativeEntropy, SquaredNorm
-from osp_core.spaces.base import OutputSpace
+from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, SquaredNorm
+from osp_core.spaces import OutputSpace
 from osp_core.spaces.product import Product
 
 SHARPNESS = 1e7  # how much more the slope counts than a trial direction when a face is explored

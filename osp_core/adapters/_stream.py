@@ -12,7 +12,7 @@ from osp_core.adapters._engine import Engine, Settings
 from osp_core.adapters._features import FeatureIndex, GrowingIndex, HashedIndex, number
 from osp_core.adapters._scaling import check_size
 from osp_core.errors import Array, InvalidInputError
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 
 class DictEngine:

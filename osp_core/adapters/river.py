@@ -20,8 +20,8 @@ from osp_core.adapters._engine import Settings
 from osp_core.adapters._stream import DictEngine
 from osp_core.errors import Array, InvalidInputError
 from osp_core.registry.registry import make_space
-from osp_core.regularizers.base import BinaryEntropy, GibbsEntropy, Regularizer
-from osp_core.spaces.base import OutputSpace
+from osp_core.regularizers import BinaryEntropy, GibbsEntropy, Regularizer
+from osp_core.spaces import OutputSpace
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ except ImportError as error:
 
 from osp_core.adapters._jacobian import check_differentiable, jacobian_products
 from osp_core.errors import Array, InvalidInputError
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 __all__ = ["FenchelYoungLoss", "RegularizedPrediction"]
 

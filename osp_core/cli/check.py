@@ -13,7 +13,7 @@ import click
 
 from osp_core.cli.tables import show_table
 from osp_core.errors import InvalidInputError
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 DETAILS = """
 \b

@@ -16,7 +16,7 @@ from osp_core.cli.tables import show_table
 
 if TYPE_CHECKING:
     from osp_core.report import Evidence, Subject
-    from osp_core.spaces.base import OutputSpace
+    from osp_core.spaces import OutputSpace
 
 N_FEATURES = 8
 COMPARATOR_STEPS = 6

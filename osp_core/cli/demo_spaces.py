@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from osp_core.registry.registry import list_spaces, make_space
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 ROADS = [
     ("A", "B"),

@@ -9,9 +9,9 @@ import numpy as np
 from osp_core import targets
 from osp_core.compiled.parts import SpaceParts
 from osp_core.learners.rule_learner import RuleLearner
-from osp_core.models.base import LinearModel
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders.base import BlockwiseDecoder, Decoder, RandomizedDecoder
+from osp_core.models import LinearModel
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates.decoders import BlockwiseDecoder, Decoder, RandomizedDecoder
 from osp_core.surrogates.fenchel_young import FenchelYoungLoss
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from osp_core.errors import LARGEST, Array
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 from osp_core.targets import AffineLoss, DecisionRegret, RoundLoss
 from osp_core.targets.premises import reveal
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from osp_core.surrogates.decoders.base import NEGLIGIBLE
+from osp_core.surrogates.laws import NEGLIGIBLE
 
 Vector = Any
 

@@ -16,7 +16,7 @@ from osp_core.learners import OGD
 from osp_core.online.comparator import best_comparator
 from osp_core.online.predictor import OnlinePredictor
 from osp_core.registry.registry import make_space
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 from osp_core.surrogates.gap import SurrogateGap
 from osp_core.surrogates.surrogate_gap import surrogate_gap
 

@@ -12,8 +12,7 @@ from osp_core.experiments.result import Row
 from osp_core.online.comparator import best_comparator
 from osp_core.online.predictor import OnlinePredictor, run
 from osp_core.registry.registry import make_space, make_stream
-from osp_core.surrogates.decoders.base import Decoder, RandomizedDecoder
-from osp_core.surrogates.decoders.exploration import UniformExploration
+from osp_core.surrogates.decoders import Decoder, RandomizedDecoder, UniformExploration
 
 N_FEATURES = 8
 

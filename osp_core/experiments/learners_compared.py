@@ -15,7 +15,7 @@ from osp_core.learners import OGD, AdaptiveOGD, OnlineLearner, ParameterFree, Po
 from osp_core.online.comparator import Comparator, best_comparator
 from osp_core.online.predictor import OnlinePredictor, run
 from osp_core.registry.registry import make_space, make_stream
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 from osp_core.surrogates.surrogate_gap import surrogate_gap
 
 N_FEATURES = 8

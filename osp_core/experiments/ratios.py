@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from osp_core.errors import Array, UnsupportedError
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders.base import NEGLIGIBLE
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates.laws import NEGLIGIBLE
 from osp_core.targets import AffineLoss
 
 

@@ -13,7 +13,7 @@ from osp_core.experiments.spaces import example_spaces
 from osp_core.online.comparator import best_comparator
 from osp_core.online.predictor import OnlinePredictor, run
 from osp_core.registry.registry import make_stream
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 N_FEATURES = 6
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from osp_core.registry.registry import list_spaces, make_space
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 _COMPLETE_GRAPH = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
 _EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {

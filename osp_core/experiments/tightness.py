@@ -13,8 +13,8 @@ from osp_core.experiments.ratios import largest_ratio
 from osp_core.experiments.result import Row
 from osp_core.experiments.spaces import example_spaces
 from osp_core.registry.registry import make_space
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders.base import RandomizedDecoder
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates.decoders import RandomizedDecoder
 
 BEST_EXCESS = 0.2107  # where the paper's binary example asks for the largest constant
 

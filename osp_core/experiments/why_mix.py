@@ -15,8 +15,8 @@ from osp_core.errors import Array
 from osp_core.experiments.drawing import common_legend, log_axes
 from osp_core.experiments.result import Row
 from osp_core.registry.registry import make_space
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders.base import Decoder, NearestDecoder, RandomizedDecoder, SamplingDecoder
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates.decoders import Decoder, NearestDecoder, RandomizedDecoder, SamplingDecoder
 from osp_core.surrogates.fenchel_young import FenchelYoungLoss
 from osp_core.surrogates.surrogate_gap import surrogate_gap
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from osp_core.errors import InvalidInputError, as_positive, as_vector
-from osp_core.regularizers.base import SquaredNorm
-from osp_core.spaces.base import OutputSpace
+from osp_core.regularizers import SquaredNorm
+from osp_core.spaces import OutputSpace
 
 
 def margin(space: OutputSpace, theta: ArrayLike) -> float:

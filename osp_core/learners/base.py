@@ -11,7 +11,7 @@ from osp_core.errors import Array
 from osp_core.guarantees import Bound
 from osp_core.learners.states import count
 from osp_core.learners.weights import LazyWeights
-from osp_core.models.base import Gradient, Model
+from osp_core.models import Gradient, Model
 from osp_core.surrogates.gap import SurrogateGap
 
 

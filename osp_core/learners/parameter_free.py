@@ -15,7 +15,7 @@ from osp_core.learners.premises import require_no_delay, to_batch, with_high_pro
 from osp_core.learners.rule_learner import RuleLearner
 from osp_core.learners.states import number
 from osp_core.learners.step_sizes import Rule, bet, betting_step, within_lipschitz
-from osp_core.models.base import Gradient
+from osp_core.models import Gradient
 from osp_core.surrogates.gap import SurrogateGap
 
 # What the bettor remembers, and the limits of each: those that `betting_step` keeps to.

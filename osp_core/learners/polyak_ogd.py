@@ -15,7 +15,7 @@ from osp_core.learners.premises import require_inside, require_no_delay
 from osp_core.learners.rule_learner import RuleLearner
 from osp_core.learners.states import number
 from osp_core.learners.step_sizes import Rule, every, one, polyak_step
-from osp_core.models.base import Gradient
+from osp_core.models import Gradient
 from osp_core.surrogates.gap import SurrogateGap
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from osp_core.errors import Array
 from osp_core.learners.base import OnlineLearner
 from osp_core.learners.step_sizes import Rule
-from osp_core.models.base import Gradient
+from osp_core.models import Gradient
 
 
 class RuleLearner(OnlineLearner):

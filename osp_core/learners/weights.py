@@ -11,7 +11,7 @@ import numpy as np
 from osp_core.errors import Array, InvalidInputError
 from osp_core.kernels import load
 from osp_core.learners.states import array
-from osp_core.models.base import Gradient
+from osp_core.models import Gradient
 
 SMALLEST_FACTOR = 1e-3  # below it the factored form loses digits of the sum
 NORM_REFRESH = 1024  # updates after which the norm is computed afresh; more where they touch little

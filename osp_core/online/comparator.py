@@ -11,8 +11,8 @@ import numpy as np
 
 from osp_core.errors import Array, InvalidInputError
 from osp_core.guarantees import Bound
-from osp_core.models.base import LinearModel, Model
-from osp_core.spaces.base import OutputSpace
+from osp_core.models import LinearModel, Model
+from osp_core.spaces import OutputSpace
 from osp_core.surrogates.gap import SurrogateGap
 
 

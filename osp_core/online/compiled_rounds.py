@@ -18,7 +18,8 @@ from osp_core.learners.rule_learner import RuleLearner
 from osp_core.models.feature_bound import ROOM, read_within
 from osp_core.online.records import LawToCome, Play, Round
 from osp_core.online.trace import FIELDS
-from osp_core.surrogates.decoders.base import BlockwiseDecoder, Law
+from osp_core.surrogates.decoders import BlockwiseDecoder
+from osp_core.surrogates.laws import Law
 
 if TYPE_CHECKING:
     from osp_core.online.predictor import OnlinePredictor

@@ -21,16 +21,17 @@ from osp_core.guarantees import Bound
 from osp_core.learners import OGD, OnlineLearner, RunSummary
 from osp_core.learners.ownership import enter_service, require_free
 from osp_core.learners.states import count, entry, flag, generator, number
-from osp_core.models.base import LinearModel, Model
+from osp_core.models import LinearModel, Model
 from osp_core.models.feature_bound import read_within, rows_within
 from osp_core.online.records import Assessment, Instance, Play, Round
 from osp_core.online.run import run
 from osp_core.online.trace import FIELDS
 from osp_core.online.turns import in_turn
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders.base import Decoder, Law
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates.decoders import Decoder
 from osp_core.surrogates.fenchel_young import FenchelYoungLoss
 from osp_core.surrogates.gap import SurrogateGap
+from osp_core.surrogates.laws import Law
 from osp_core.surrogates.surrogate_gap import surrogate_gap
 from osp_core.targets import AffineLoss, RoundLoss
 from osp_core.targets.premises import reveal

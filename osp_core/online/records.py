@@ -7,10 +7,11 @@ from typing import Any
 
 from osp_core.errors import Array
 from osp_core.geometry.predictions import Prediction
-from osp_core.models.base import Gradient
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders.base import Decoder, Law
+from osp_core.models import Gradient
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates.decoders import Decoder
 from osp_core.surrogates.fenchel_young import FenchelYoungLoss
+from osp_core.surrogates.laws import Law
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from osp_core.errors import Array, InvalidInputError
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 if TYPE_CHECKING:
     from osp_core.online.predictor import OnlinePredictor

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from osp_core import regularizers
 from osp_core.errors import InvalidInputError, UnsupportedError
 from osp_core.registry.registry import make_learner, make_space, registered_name
-from osp_core.regularizers import base as regularizers
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 _PSI = {
     kind.__name__: kind

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from osp_core import targets
+from osp_core import models, targets
 from osp_core.errors import OspError, UnsupportedError
 from osp_core.hooks import PROJECT
 from osp_core.learners.ownership import leave_service, require_free
-from osp_core.models import base as models
 from osp_core.persistence.archive import CheckpointError, read_checkpoint, write_checkpoint
 from osp_core.persistence.directory import first_sound, newest_first
 from osp_core.persistence.json_values import (
@@ -30,9 +29,9 @@ from osp_core.persistence.json_values import (
     space_recipe,
 )
 from osp_core.registry.registry import plugin_of
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders import base as decoding
-from osp_core.surrogates.decoders.exploration import UniformExploration
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates import decoders
+from osp_core.surrogates.decoders import UniformExploration
 from osp_core.surrogates.fenchel_young import FenchelYoungLoss
 
 if TYPE_CHECKING:
@@ -55,10 +54,10 @@ _MODELS = {"LinearModel": models.LinearModel, "FeatureModel": models.FeatureMode
 _DECODERS = {
     kind.__name__: kind
     for kind in (
-        decoding.RandomizedDecoder,
-        decoding.BlockwiseDecoder,
-        decoding.NearestDecoder,
-        decoding.SamplingDecoder,
+        decoders.RandomizedDecoder,
+        decoders.BlockwiseDecoder,
+        decoders.NearestDecoder,
+        decoders.SamplingDecoder,
         UniformExploration,
     )
 }

@@ -12,7 +12,7 @@ import numpy as np
 from osp_core.errors import OspError, as_positive
 from osp_core.registry.registry import plugin_of
 from osp_core.registry.watch import PluginWarning, Watch, shown
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 __all__ = ["PluginWarning", "guarded"]
 

@@ -16,7 +16,7 @@ from osp_core.errors import InvalidInputError, MissingDependencyError, OspError,
 from osp_core.hooks import API_VERSION, PROJECT, Hooks, Registration
 from osp_core.registry import plugin_files
 from osp_core.registry.requirements import check_backend, check_parameters, missing_packages
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ import numpy as np
 from osp_core.errors import Array, OspError, PluginError, UnsupportedError
 from osp_core.geometry.combinations import ConvexCombination
 from osp_core.geometry.predictions import Prediction, Predictions
-from osp_core.regularizers.base import Regularizer
-from osp_core.spaces.base import OutputSpace
+from osp_core.regularizers import Regularizer
+from osp_core.spaces import OutputSpace
 
 REMEMBERED = 4096  # outputs, and states of generators, that are known again
 FEW = 32  # coordinates that are looked at one by one

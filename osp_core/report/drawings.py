@@ -13,7 +13,7 @@ import numpy as np
 
 from osp_core.errors import Array
 from osp_core.report.figures import Box, Shape, Sketch, Stroke, Words, dot
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 WIDTH = 250.0
 ROW = 22.0

@@ -16,7 +16,7 @@ from osp_core.guarantees import Bound
 from osp_core.online.comparator import best_comparator
 from osp_core.online.predictor import OnlinePredictor
 from osp_core.online.trace import Trace
-from osp_core.surrogates.decoders.base import Law
+from osp_core.surrogates.laws import Law
 
 KINDS = ("expected", "high_probability", "online_to_batch", "nonstationary")
 FITTED_ROUNDS = 1000  # the comparator is fitted to at most so many, and judged on all

@@ -17,8 +17,9 @@ from osp_core.runs.names import make_decoder, make_named_space
 from osp_core.runs.tables import Columns, DataError, Row, Table
 from osp_core.runs.text import shown
 from osp_core.runs.text_files import read_line, text_lines
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders.base import Decoder, Law, default_decoder
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates.decoders import Decoder, default_decoder
+from osp_core.surrogates.laws import Law
 
 
 class ScoreSource:

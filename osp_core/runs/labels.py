@@ -11,7 +11,7 @@ import numpy as np
 
 from osp_core.errors import Array, InvalidInputError, NotAVertexError
 from osp_core.persistence.atomic import read_json
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 
 def read_label(space: OutputSpace, label: Any) -> Array:

@@ -21,7 +21,7 @@ from osp_core.runs.labels import write_label
 from osp_core.runs.names import make_target
 from osp_core.runs.prepare import scaled
 from osp_core.runs.tables import Table
-from osp_core.surrogates.decoders.base import Law
+from osp_core.surrogates.laws import Law
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,21 +8,19 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from osp_core import targets
+from osp_core import regularizers, targets
 from osp_core.errors import InvalidInputError, UnknownNameError
 from osp_core.registry.registry import make_space
-from osp_core.regularizers import base as regularizers
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders import base as decoding
-from osp_core.surrogates.decoders.base import Decoder
-from osp_core.surrogates.decoders.exploration import UniformExploration
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates import decoders
+from osp_core.surrogates.decoders import Decoder, UniformExploration
 from osp_core.targets import AffineLoss
 
 DECODERS: dict[str, type[Decoder]] = {
-    "randomized": decoding.RandomizedDecoder,
-    "blockwise": decoding.BlockwiseDecoder,
-    "nearest": decoding.NearestDecoder,
-    "sampling": decoding.SamplingDecoder,
+    "randomized": decoders.RandomizedDecoder,
+    "blockwise": decoders.BlockwiseDecoder,
+    "nearest": decoders.NearestDecoder,
+    "sampling": decoders.SamplingDecoder,
     "uniform": UniformExploration,
 }
 TARGETS: dict[str, Callable[..., AffineLoss]] = {

@@ -18,8 +18,8 @@ from osp_core.runs.labels import read_costs, read_label
 from osp_core.runs.names import make_decoder, make_named_space, make_target
 from osp_core.runs.tables import DataError, Row, Table
 from osp_core.runs.text import clean_names
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders.base import Decoder
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates.decoders import Decoder
 from osp_core.targets import AffineLoss, DecisionRegret
 
 

@@ -7,7 +7,7 @@ from typing import IO
 
 from osp_core.online.records import Round
 from osp_core.runs.labels import write_label
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 COLUMNS = (
     ("since last", 10),

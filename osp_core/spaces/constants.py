@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from functools import cached_property as derived
 
-    from osp_core.regularizers.base import Regularizer
+    from osp_core.regularizers import Regularizer
 
 __all__ = ["Constants", "derived", "forget_cached_properties"]
 

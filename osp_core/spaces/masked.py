@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError
 from osp_core.geometry.predictions import Prediction
-from osp_core.regularizers.base import Regularizer
-from osp_core.spaces.base import OutputSpace, ZeroOneSpace, derived
+from osp_core.regularizers import Regularizer
+from osp_core.spaces.base import OutputSpace
+from osp_core.spaces.constants import derived
 from osp_core.spaces.product import SumOfFactors
+from osp_core.spaces.zero_one import ZeroOneSpace
 from osp_core.targets import AffineLoss
 
 _KEPT = 256  # masks whose spaces `at` remembers
@@ -230,8 +232,9 @@ class Masked(ZeroOneSpace):
 
     @classmethod
     def examples(cls) -> Sequence[OutputSpace]:
-        from osp_core.regularizers.base import GibbsEntropy
-        from osp_core.spaces.vertices import Vertices, space_from_lmo
+        from osp_core.regularizers import GibbsEntropy
+        from osp_core.spaces.from_lmo import space_from_lmo
+        from osp_core.spaces.vertices import Vertices
 
         lines = space_from_lmo(_cheapest_pair, 5)
         corners = Vertices(np.eye(4), norm=1.0)

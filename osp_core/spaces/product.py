@@ -11,10 +11,13 @@ from numpy.typing import ArrayLike
 
 from osp_core.errors import Array, InvalidInputError, NotAVertexError, UnsupportedError
 from osp_core.geometry.combinations import ConvexCombination
+from osp_core.geometry.norms import norm_ratio
 from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.geometry.status import Status
-from osp_core.regularizers.base import Regularizer
-from osp_core.spaces.base import Block, OutputSpace, derived, nearest_zero_one, norm_ratio
+from osp_core.regularizers import Regularizer
+from osp_core.spaces.base import Block, OutputSpace
+from osp_core.spaces.constants import derived
+from osp_core.spaces.zero_one import nearest_zero_one
 from osp_core.targets import AffineLoss, RoundLoss
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from osp_core.errors import Array, InvalidInputError, as_positive, as_rows, as_vector
 from osp_core.geometry.predictions import Prediction
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 
 class FenchelYoungLoss:

@@ -14,8 +14,8 @@ from osp_core.errors import GuaranteeError, InvalidInputError, as_count, as_nonn
 from osp_core.guarantees.bound import Bound, per_round
 from osp_core.guarantees.formulas import parameter_free_supremum, rate_of_excess
 from osp_core.guarantees.inputs import as_length, as_norm, as_probability
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders.base import Decoder
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates.decoders import Decoder
 from osp_core.surrogates.fenchel_young import FenchelYoungLoss
 from osp_core.targets import AffineLoss
 from osp_core.targets.premises import Premises

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from osp_core.errors import LARGEST, GuaranteeError, InvalidInputError, MissingConstantError, as_positive
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders.base import BlockwiseDecoder, Decoder, RandomizedDecoder, default_decoder
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates.decoders import BlockwiseDecoder, Decoder, RandomizedDecoder, default_decoder
 from osp_core.surrogates.fenchel_young import FenchelYoungLoss
 from osp_core.surrogates.gap import Constants, SurrogateGap
 from osp_core.targets import AffineLoss

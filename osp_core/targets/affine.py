@@ -21,7 +21,7 @@ from osp_core.errors import (
 )
 
 if TYPE_CHECKING:
-    from osp_core.spaces.base import Block, OutputSpace
+    from osp_core.spaces import Block, OutputSpace
 
 ROUNDING = 1e-9
 """How far a loss of 0 may come out from 0, relative to the numbers it is computed from."""

@@ -10,7 +10,7 @@ from osp_core.errors import Array, GuaranteeError, MissingConstantError, as_vect
 from osp_core.targets.affine import AffineLoss, RoundLoss, lipschitz_constant
 
 if TYPE_CHECKING:
-    from osp_core.spaces.base import OutputSpace
+    from osp_core.spaces import OutputSpace
 
 
 class DecisionRegret(AffineLoss):

@@ -13,7 +13,7 @@ from osp_core.errors import Array, GuaranteeError, InvalidInputError
 from osp_core.targets.affine import AffineLoss, RoundLoss, always
 
 if TYPE_CHECKING:
-    from osp_core.spaces.base import Block, OutputSpace
+    from osp_core.spaces import Block, OutputSpace
 
 
 class ProportionalLoss(AffineLoss):

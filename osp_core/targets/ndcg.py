@@ -13,7 +13,7 @@ from osp_core.errors import Array, InvalidInputError
 from osp_core.targets.affine import AffineLoss, always, lipschitz_constant
 
 if TYPE_CHECKING:
-    from osp_core.spaces.base import OutputSpace
+    from osp_core.spaces import OutputSpace
 
 
 class NormalizedGain(AffineLoss):

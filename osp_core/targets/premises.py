@@ -27,7 +27,7 @@ from osp_core.targets.named import absolute, alignment, hamming, mismatch, zero_
 from osp_core.targets.ndcg import ndcg
 
 if TYPE_CHECKING:
-    from osp_core.spaces.base import Block, OutputSpace
+    from osp_core.spaces import Block, OutputSpace
 
 NAMED = (zero_one, hamming, absolute, mismatch, alignment, ndcg)
 SMALL, MOST = 6, 128  # all outputs are looked at up to this dimension and this number

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import Array, UnsupportedError
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 from osp_core.testing.report import NotApplicable
 from osp_core.testing.sample import RELATIVE, ROUNDING, Sample, constant, norm_name, psi_gradient, show
 

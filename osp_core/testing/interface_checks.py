@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import Array, OspError
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 from osp_core.surrogates.fenchel_young import FenchelYoungLoss
 from osp_core.testing.oracle_checks import outside_points
 from osp_core.testing.report import NotApplicable

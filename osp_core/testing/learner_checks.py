@@ -9,8 +9,8 @@ import numpy as np
 
 from osp_core.errors import Array, GuaranteeError
 from osp_core.online.predictor import OnlinePredictor
-from osp_core.regularizers.base import GibbsEntropy
-from osp_core.spaces.base import OutputSpace
+from osp_core.regularizers import GibbsEntropy
+from osp_core.spaces import OutputSpace
 from osp_core.spaces.vertices import Vertices
 from osp_core.testing.learner_state_checks import (
     LearnerFactory,

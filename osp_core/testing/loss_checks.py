@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import Array, GuaranteeError
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 from osp_core.targets import AffineLoss, DecisionRegret, RoundLoss
 from osp_core.testing.report import NotApplicable, Report, examine
 from osp_core.testing.sample import RELATIVE, Sample, constant, norm_name, show, usual_target

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from osp_core.errors import Array
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 from osp_core.testing.report import NotApplicable
 from osp_core.testing.sample import RELATIVE, Sample, is_known, norm_name, show
 

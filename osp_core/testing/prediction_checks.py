@@ -8,8 +8,8 @@ import numpy as np
 
 from osp_core.errors import Array, UnsupportedError
 from osp_core.geometry.predictions import Prediction
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders.base import RandomizedDecoder
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates.decoders import RandomizedDecoder
 from osp_core.surrogates.fenchel_young import FenchelYoungLoss
 from osp_core.testing.report import NotApplicable
 from osp_core.testing.sample import RELATIVE, Sample, psi_gradient, psi_value, show

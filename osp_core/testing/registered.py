@@ -11,7 +11,7 @@ from typing import Any
 from osp_core.errors import InvalidInputError
 from osp_core.learners import OnlineLearner
 from osp_core.registry.registry import list_learners, list_spaces, load_factory
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 # For learners that need a domain and have no examples() of their own.
 USUAL_ARGUMENTS = {"diameter": 4.0, "radius": 2.0}

@@ -18,8 +18,8 @@ from osp_core.online.compiled_rounds import FusedRounds
 from osp_core.online.predictor import OnlinePredictor
 from osp_core.online.records import Round
 from osp_core.online.trace import FIELDS
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders.base import Decoder, RandomizedDecoder
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates.decoders import Decoder, RandomizedDecoder
 from osp_core.testing.report import NotApplicable
 from osp_core.testing.sample import RELATIVE, Sample, show, usual_target
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from osp_core.errors import Array, MissingConstantError, UnsupportedError
 from osp_core.geometry.predictions import Prediction
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 from osp_core.targets import AffineLoss
 from osp_core.testing.report import NotApplicable
 

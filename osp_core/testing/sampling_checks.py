@@ -6,8 +6,8 @@ import numpy as np
 
 from osp_core.errors import Array
 from osp_core.geometry.combinations import ConvexCombination
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders.base import BlockwiseDecoder, Decoder, RandomizedDecoder
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates.decoders import BlockwiseDecoder, Decoder, RandomizedDecoder
 from osp_core.targets import AffineLoss
 from osp_core.testing.report import NotApplicable
 from osp_core.testing.sample import RELATIVE, Sample, constant, show, usual_target

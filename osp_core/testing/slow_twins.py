@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from osp_core.errors import Array, UnsupportedError
-from osp_core.regularizers.base import GibbsEntropy, Regularizer, SquaredNorm
-from osp_core.spaces.base import OutputSpace
+from osp_core.regularizers import GibbsEntropy, Regularizer, SquaredNorm
+from osp_core.spaces import OutputSpace
 from osp_core.testing.report import NotApplicable
 
 

@@ -12,7 +12,7 @@ from osp_core.errors import Array
 from osp_core.learners import OnlineLearner
 from osp_core.online.comparator import best_comparator
 from osp_core.online.predictor import OnlinePredictor
-from osp_core.spaces.base import OutputSpace
+from osp_core.spaces import OutputSpace
 
 N_FEATURES = 5
 

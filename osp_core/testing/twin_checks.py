@@ -11,8 +11,8 @@ import numpy as np
 
 from osp_core.errors import Array, MissingConstantError, OspError, UnsupportedError
 from osp_core.geometry.predictions import Prediction
-from osp_core.regularizers.base import Regularizer, SquaredNorm
-from osp_core.spaces.base import OutputSpace
+from osp_core.regularizers import Regularizer, SquaredNorm
+from osp_core.spaces import OutputSpace
 from osp_core.testing.sample import RELATIVE, Sample, psi_gradient, show
 
 CONSTANTS = ("nu", "kappa", "lam", "lam2", "diameter", "diameter2", "max_mass", "max_square", "constant_mass")

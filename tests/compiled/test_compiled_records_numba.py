@@ -10,7 +10,7 @@ from compiled_twins import SPACES, predictor, same_bits, stream
 
 import osp_core as osp
 from osp_core import kernels
-from osp_core.surrogates.decoders.base import Decoder
+from osp_core.surrogates.decoders import Decoder
 
 every_space = pytest.mark.parametrize("space", SPACES)
 either_path = pytest.mark.parametrize("kind", ["numba", "numpy"])

@@ -7,7 +7,7 @@ import pytest
 
 import osp_core as osp
 from osp_core.geometry.predictions import Prediction
-from osp_core.surrogates.decoders.base import default_decoder
+from osp_core.surrogates.decoders import default_decoder
 
 
 def law_by_enumeration(space, decoder, prediction, rng, draws=20_000):

@@ -7,7 +7,7 @@ import numpy as np
 import osp_core as osp
 from osp_core.errors import OspError
 from osp_core.experiments.ratios import some_outputs
-from osp_core.surrogates.decoders.exploration import UniformExploration
+from osp_core.surrogates.decoders import UniformExploration
 from osp_core.targets.affine import lipschitz_constant
 
 DECODERS = (

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from osp_core.adapters._engine import Engine, Settings
 from osp_core.errors import Array, InvalidInputError, as_count
 from osp_core.online.predictor import OnlinePredictor
-from osp_core.regularizers.base import Regularizer
-from osp_core.spaces.base import OutputSpace
+from osp_core.regularizers import Regularizer
+from osp_core.spaces import OutputSpace
 
 UNSEEN = ("error", "grow", "ignore")
 

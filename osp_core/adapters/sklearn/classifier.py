@@ -13,8 +13,8 @@ from osp_core.adapters._engine import ONLINE_TO_BATCH
 from osp_core.adapters.sklearn.base import OnlineEstimator, check_unseen
 from osp_core.errors import Array, InvalidInputError
 from osp_core.registry.registry import make_space
-from osp_core.regularizers.base import GibbsEntropy, Regularizer
-from osp_core.spaces.base import OutputSpace
+from osp_core.regularizers import GibbsEntropy, Regularizer
+from osp_core.spaces import OutputSpace
 
 
 class OnlineClassifier(ClassifierMixin, OnlineEstimator):

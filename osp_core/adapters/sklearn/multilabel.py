@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 from osp_core.adapters.sklearn.base import OnlineEstimator
 from osp_core.errors import Array, InvalidInputError
 from osp_core.registry.registry import make_space
-from osp_core.regularizers.base import BinaryEntropy, Regularizer
-from osp_core.spaces.base import OutputSpace
+from osp_core.regularizers import BinaryEntropy, Regularizer
+from osp_core.spaces import OutputSpace
 
 
 class OnlineMultilabelClassifier(ClassifierMixin, OnlineEstimator):

@@ -12,8 +12,8 @@ from osp_core.adapters._engine import Engine, resolve_target
 from osp_core.adapters.sklearn.base import OnlineEstimator
 from osp_core.errors import Array, InvalidInputError
 from osp_core.registry.registry import make_space
-from osp_core.regularizers.base import Regularizer
-from osp_core.spaces.base import OutputSpace
+from osp_core.regularizers import Regularizer
+from osp_core.spaces import OutputSpace
 
 FEATURES = ("shared", "per_coordinate")
 

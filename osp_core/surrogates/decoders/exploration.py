@@ -10,9 +10,10 @@ import numpy as np
 
 from osp_core.errors import Array
 from osp_core.geometry.predictions import Prediction
-from osp_core.regularizers.base import GibbsEntropy, NegativeEntropy
-from osp_core.spaces.base import OutputSpace
-from osp_core.surrogates.decoders.base import NEGLIGIBLE, Decoder, DecodingLaw
+from osp_core.regularizers import GibbsEntropy, NegativeEntropy
+from osp_core.spaces import OutputSpace
+from osp_core.surrogates.decoders.base import Decoder
+from osp_core.surrogates.laws import NEGLIGIBLE, DecodingLaw
 from osp_core.targets import AffineLoss, zero_one
 
 
