@@ -52,6 +52,7 @@ from osp_core.spaces.product import Product
 from osp_core.spaces.product import Product as product
 from osp_core.spaces.vertices import Vertices
 from osp_core.spaces.vertices import Vertices as vertices
+from osp_core.surrogates.a_and_b import scale_for_gap, surrogate_gap
 from osp_core.surrogates.decoders import (
     BlockwiseDecoder,
     Decoder,
@@ -61,9 +62,8 @@ from osp_core.surrogates.decoders import (
     UniformExploration,
 )
 from osp_core.surrogates.fenchel_young import FenchelYoungLoss
-from osp_core.surrogates.gap import SurrogateGap
 from osp_core.surrogates.laws import BlockwiseLaw, DecodingLaw
-from osp_core.surrogates.surrogate_gap import scale_for_gap, surrogate_gap
+from osp_core.surrogates.surrogate_gap import SurrogateGap
 from osp_core.targets import (
     AffineLoss,
     absolute,

@@ -47,7 +47,7 @@ class DictEngine:
 
     @property
     def predictor(self) -> Any:
-        """The online predictor: its `guarantee`, `gap` and weights, on scaled inputs with C = 1."""
+        """The online predictor: its `guarantee`, `certificate` and weights, on scaled inputs with C = 1."""
         if self._engine is None:
             raise InvalidInputError("There is no predictor before the first round.")
         return self._engine.predictor

@@ -17,8 +17,8 @@ from osp_core.online.comparator import best_comparator
 from osp_core.online.predictor import OnlinePredictor
 from osp_core.registry.registry import make_space
 from osp_core.spaces import OutputSpace
-from osp_core.surrogates.gap import SurrogateGap
-from osp_core.surrogates.surrogate_gap import surrogate_gap
+from osp_core.surrogates.a_and_b import surrogate_gap
+from osp_core.surrogates.surrogate_gap import SurrogateGap
 
 DELTAS = (0.9, 0.5, 0.2, 0.05)
 CLASSES, N_FEATURES = 4, 5
@@ -31,15 +31,15 @@ def rows(*, quick: bool, seed: int) -> Iterator[Row]:
     ΣL ≤ c·ΣE L + (K/τ)ln(1/δ) in every round.
     """
     space = make_space("simplex", d=CLASSES)
-    gap = surrogate_gap(space)
+    certificate = surrogate_gap(space)
     seeds, rounds = (25, 80) if quick else (400, 400)
     for adversary in ("oblivious", "adaptive"):
-        runs = [_play(space, gap, adversary, rounds, seed + one) for one in range(seeds)]
+        runs = [_play(space, certificate, adversary, rounds, seed + one) for one in range(seeds)]
         # The first two forms promise nothing against an adversary that sees the plays.
         forms = ("anytime", "deviation")
         for form in forms if adversary == "adaptive" else ("printed", "corrected", *forms):
             for delta in DELTAS:
-                covered = float(np.mean([_held(gap, form, delta, one) for one in runs]))
+                covered = float(np.mean([_held(certificate, form, delta, one) for one in runs]))
                 yield {
                     "adversary": adversary,
                     "form": form,
@@ -69,11 +69,11 @@ class _Run:
     deviation: float
 
 
-def _play(space: OutputSpace, gap: SurrogateGap, adversary: str, rounds: int, seed: int) -> _Run:
+def _play(space: OutputSpace, certificate: SurrogateGap, adversary: str, rounds: int, seed: int) -> _Run:
     """Play one stream: the same inputs for every seed; an adaptive adversary punishes bad luck."""
     nature = np.random.default_rng(12345)
     teacher = nature.standard_normal((space.dim, N_FEATURES))
-    step = gap.require_gap() / gap.b
+    step = certificate.require_gap() / certificate.b
     predictor = OnlinePredictor(space, N_FEATURES, learner=OGD(step_size=step), seed=seed)
     X, Y = np.empty((rounds, N_FEATURES)), []
     losses, expected = np.zeros(rounds), np.zeros(rounds)
@@ -88,29 +88,29 @@ def _play(space: OutputSpace, gap: SurrogateGap, adversary: str, rounds: int, se
         record = predictor.step(X[t], y)
         losses[t], expected[t] = record.target_loss, record.expected_loss
         Y.append(y)
-    moments = [_moment(gap, X[:T], Y[:T], losses[:T]) for T in (rounds // 4, rounds // 2, rounds)]
-    return _Run(moments, float((np.cumsum(losses) - _factor(gap) * np.cumsum(expected)).max()))
+    moments = [_moment(certificate, X[:T], Y[:T], losses[:T]) for T in (rounds // 4, rounds // 2, rounds)]
+    return _Run(moments, float((np.cumsum(losses) - _factor(certificate) * np.cumsum(expected)).max()))
 
 
-def _moment(gap: SurrogateGap, X: Array, Y: list[Array], losses: Array) -> _Moment:
-    comparator = best_comparator(gap.space, X, Y, gap, max_iter=30)
+def _moment(certificate: SurrogateGap, X: Array, Y: list[Array], losses: Array) -> _Moment:
+    comparator = best_comparator(certificate.space, X, Y, certificate, max_iter=30)
     return _Moment(float(losses.sum()), comparator.surrogate_loss, float(np.linalg.norm(comparator.weights)))
 
 
-def _factor(gap: SurrogateGap) -> float:
+def _factor(certificate: SurrogateGap) -> float:
     """c: what half of the gap allows."""
-    a = gap.require_gap()
+    a = certificate.require_gap()
     return (1 - a / 2) / (1 - a)
 
 
-def _held(gap: SurrogateGap, form: Any, delta: float, run: _Run) -> bool:
+def _held(certificate: SurrogateGap, form: Any, delta: float, run: _Run) -> bool:
     """Whether the bound held: at the end, or always for the forms that promise it."""
     if form == "deviation":
-        allowed = gap.largest_loss / deviation_rate(_factor(gap)) * np.log(1 / delta)
+        allowed = certificate.largest_loss / deviation_rate(_factor(certificate)) * np.log(1 / delta)
         return bool(run.deviation <= allowed)
     return all(
         one.target_loss
-        <= one.comparator_loss + gap.high_probability_bound(one.norm_U, delta, form=form).value
+        <= one.comparator_loss + certificate.high_probability_bound(one.norm_U, delta, form=form).value
         for one in (run.moments if form == "anytime" else run.moments[-1:])
     )
 

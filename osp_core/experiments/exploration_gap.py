@@ -29,12 +29,12 @@ def rows(*, quick: bool, seed: int) -> Iterator[Row]:
         for decoder in decoders:
             predictor = OnlinePredictor(space, N_FEATURES, decoder=decoder, seed=seed)
             expected = float(run(predictor, X, Y).expected_loss.sum())
-            comparator = best_comparator(space, X, Y, predictor.gap, time_limit=10.0)
+            comparator = best_comparator(space, X, Y, predictor.certificate, time_limit=10.0)
             yield {
                 "classes": d,
                 "decoder": type(decoder).__name__,
-                "a": predictor.gap.certified and float(predictor.gap.require_gap()),
-                "coefficient": predictor.gap.coefficient,
+                "a": predictor.certificate.certified and float(predictor.certificate.require_gap()),
+                "coefficient": predictor.certificate.coefficient,
                 "expected_loss": expected,
                 "right_hand_side": comparator.right_hand_side,
                 "holds": expected <= comparator.right_hand_side,

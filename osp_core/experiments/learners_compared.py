@@ -16,7 +16,7 @@ from osp_core.online.comparator import Comparator, best_comparator
 from osp_core.online.predictor import OnlinePredictor, run
 from osp_core.registry.registry import make_space, make_stream
 from osp_core.spaces import OutputSpace
-from osp_core.surrogates.surrogate_gap import surrogate_gap
+from osp_core.surrogates.a_and_b import surrogate_gap
 
 N_FEATURES = 8
 
@@ -47,9 +47,9 @@ def rows(*, quick: bool, seed: int) -> Iterator[Row]:
 
 
 def _segment_comparators(space: OutputSpace, X: Array, Y: list[Array], segments: int) -> list[Comparator]:
-    gap, edges = surrogate_gap(space), [len(Y) * s // segments for s in range(segments + 1)]
+    certificate, edges = surrogate_gap(space), [len(Y) * s // segments for s in range(segments + 1)]
     return [
-        best_comparator(space, X[low:high], Y[low:high], gap, time_limit=10.0)
+        best_comparator(space, X[low:high], Y[low:high], certificate, time_limit=10.0)
         for low, high in pairwise(edges)
     ]
 
@@ -66,7 +66,11 @@ def _compare(
         comparator_loss = sum(part.surrogate_loss for part in parts)
     else:
         # No theorem lets these follow a moving comparator: the best fixed one in the smallest ball.
-        fixed = parts[0] if len(parts) == 1 else best_comparator(space, X, Y, predictor.gap, time_limit=10.0)
+        fixed = (
+            parts[0]
+            if len(parts) == 1
+            else best_comparator(space, X, Y, predictor.certificate, time_limit=10.0)
+        )
         bound = predictor.guarantee(norm_U=float(np.linalg.norm(fixed.weights)))
         comparator_loss = fixed.surrogate_loss
     return {

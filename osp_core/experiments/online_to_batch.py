@@ -51,13 +51,13 @@ def _risk(stream: Stream, T: int) -> tuple[float, float, float]:
     X, Y = stream.arrays()
     predictor = OnlinePredictor(stream.space, stream.n_features)
     run(predictor, X[:T], Y[:T])
-    average, gap = predictor.average_weights, predictor.gap
+    average, certificate = predictor.average_weights, predictor.certificate
     # A comparator must not depend on the fresh data: the construction gives one, or the data before it.
     U = stream.comparator
     if U is None:
-        U = best_comparator(stream.space, X[:T], Y[:T], gap).weights
+        U = best_comparator(stream.space, X[:T], Y[:T], certificate).weights
     risk = np.mean([_expected_loss(predictor, average @ x, y) for x, y in zip(X[T:], Y[T:], strict=True)])
-    values, _ = gap.loss.values_and_gradients(X[T:] @ U.T, np.array(Y[T:]))
+    values, _ = certificate.loss.values_and_gradients(X[T:] @ U.T, np.array(Y[T:]))
     bound = predictor.guarantee("online_to_batch", norm_U=float(np.linalg.norm(U)))
     return float(risk), float(values.mean()), bound.value
 

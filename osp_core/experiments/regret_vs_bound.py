@@ -48,7 +48,7 @@ def _run(space: OutputSpace, rounds: Sequence[int], seed: int) -> list[tuple[flo
     total = np.cumsum(run(predictor, X, Y).expected_loss)
     results = []
     for T in rounds:
-        comparator = best_comparator(space, X[:T], Y[:T], predictor.gap, time_limit=15.0, max_iter=60)
+        comparator = best_comparator(space, X[:T], Y[:T], predictor.certificate, time_limit=15.0, max_iter=60)
         results.append((float(total[T - 1]), comparator.right_hand_side, comparator.bound.value))
     return results
 

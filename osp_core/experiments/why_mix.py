@@ -16,9 +16,9 @@ from osp_core.experiments.drawing import common_legend, log_axes
 from osp_core.experiments.result import Row
 from osp_core.registry.registry import make_space
 from osp_core.spaces import OutputSpace
+from osp_core.surrogates.a_and_b import surrogate_gap
 from osp_core.surrogates.decoders import Decoder, NearestDecoder, RandomizedDecoder, SamplingDecoder
 from osp_core.surrogates.fenchel_young import FenchelYoungLoss
-from osp_core.surrogates.surrogate_gap import surrogate_gap
 
 
 def rows(*, quick: bool, seed: int) -> Iterator[Row]:
@@ -37,12 +37,14 @@ def _ratios(
     title: str, space: OutputSpace, y: Array, positions: Array, scores: Sequence[Array]
 ) -> Iterator[Row]:
     target = space.target_loss()
-    gap = surrogate_gap(space, loss=FenchelYoungLoss(space, space.paper_loss_scale), constants="paper")
+    certificate = surrogate_gap(
+        space, loss=FenchelYoungLoss(space, space.paper_loss_scale), constants="paper"
+    )
     decoders: tuple[Decoder, ...] = (RandomizedDecoder(space), NearestDecoder(space), SamplingDecoder(space))
     for decoder in decoders:
         for position, theta in zip(positions, scores, strict=True):
             law = decoder.law(space.predict(theta))
-            value, _ = gap.loss.at(theta, law.prediction, y)
+            value, _ = certificate.loss.at(theta, law.prediction, y)
             ratio = law.expected_loss(target, y) / value
             row = {
                 "example": title,
@@ -51,8 +53,8 @@ def _ratios(
                 "ratio": ratio,
             }
             if isinstance(decoder, RandomizedDecoder):
-                assert gap.a is not None
-                row |= {"constant": 1.0 - gap.a, "holds": ratio <= (1.0 - gap.a) * (1 + 1e-9)}
+                assert certificate.a is not None
+                row |= {"constant": 1.0 - certificate.a, "holds": ratio <= (1.0 - certificate.a) * (1 + 1e-9)}
             yield row
 
 

@@ -14,7 +14,7 @@ from osp_core.learners.premises import require_inside, require_no_delay, to_batc
 from osp_core.learners.rule_learner import RuleLearner
 from osp_core.learners.states import number
 from osp_core.learners.step_sizes import Rule, adaptive_step, every, one
-from osp_core.surrogates.gap import SurrogateGap
+from osp_core.surrogates.surrogate_gap import SurrogateGap
 
 
 class AdaptiveOGD(RuleLearner):
@@ -38,26 +38,26 @@ class AdaptiveOGD(RuleLearner):
     def __repr__(self) -> str:
         return f"AdaptiveOGD(diameter={self.diameter:g})"
 
-    def start(self, shape: tuple[int, ...], *, gap: SurrogateGap | None = None) -> None:
-        super().start(shape, gap=gap)
+    def start(self, shape: tuple[int, ...], *, certificate: SurrogateGap | None = None) -> None:
+        super().start(shape, certificate=certificate)
         self._numbers = np.array([self.diameter, 0.0])
 
     @property
     def ball(self) -> float:
         return self.diameter / 2.0
 
-    def bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
+    def bound(self, certificate: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
         require_inside(norm_U, self.diameter / 2.0)
         require_no_delay(run, "AdaptiveOGD")
-        return gap.adaptive_bound(self.diameter).for_inexact_predictions(run.total_gap)
+        return certificate.adaptive_bound(self.diameter).for_inexact_predictions(run.total_gap)
 
     def high_probability_bound(
-        self, gap: SurrogateGap, run: RunSummary, norm_U: float, delta: float
+        self, certificate: SurrogateGap, run: RunSummary, norm_U: float, delta: float
     ) -> Bound:
-        return with_high_probability(lambda reduced: self.bound(reduced, run, norm_U), gap, delta)
+        return with_high_probability(lambda reduced: self.bound(reduced, run, norm_U), certificate, delta)
 
-    def online_to_batch_bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
-        return to_batch(self.bound(gap, run, norm_U), run)
+    def online_to_batch_bound(self, certificate: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
+        return to_batch(self.bound(certificate, run, norm_U), run)
 
     def state(self) -> dict[str, Any]:
         return {**super().state(), "squared_gradients": float(self._numbers[1])}

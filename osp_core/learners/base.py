@@ -12,7 +12,7 @@ from osp_core.guarantees import Bound
 from osp_core.learners.states import count
 from osp_core.learners.weights import LazyWeights
 from osp_core.models import Gradient, Model
-from osp_core.surrogates.gap import SurrogateGap
+from osp_core.surrogates.surrogate_gap import SurrogateGap
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class OnlineLearner(ABC):
     bounded: bool = False
     """Whether the learner projects on a ball, for which the norm of the array must be tracked."""
 
-    def start(self, shape: tuple[int, ...], *, gap: SurrogateGap | None = None) -> None:
+    def start(self, shape: tuple[int, ...], *, certificate: SurrogateGap | None = None) -> None:
         """Begin anew with zero weights; `gap` has the constants that default steps are made of."""
         self._array = LazyWeights(shape, track_norm=self.bounded)
         self.rounds = 0
@@ -89,22 +89,24 @@ class OnlineLearner(ABC):
     ) -> None:
         """Move from W_t to W_{t+1}, given ∇S_t(W_t), S_t(W_t) and E_t L_t."""
 
-    def bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound | None:
+    def bound(self, certificate: SurrogateGap, run: RunSummary, norm_U: float) -> Bound | None:
         """The bound on Σ E L − ΣS(U) that holds for what ran; None where no theorem is known."""
         return None
 
     def high_probability_bound(
-        self, gap: SurrogateGap, run: RunSummary, norm_U: float, delta: float
+        self, certificate: SurrogateGap, run: RunSummary, norm_U: float, delta: float
     ) -> Bound | None:
         """The bound on ΣL − ΣS(U) that holds with probability 1 − delta; None where no theorem is known."""
         return None
 
-    def online_to_batch_bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound | None:
+    def online_to_batch_bound(
+        self, certificate: SurrogateGap, run: RunSummary, norm_U: float
+    ) -> Bound | None:
         """The bound on the risk of W̄ over that of U; None where no theorem is known."""
         return None
 
     def nonstationary_bound(
-        self, gap: SurrogateGap, run: RunSummary, norm_U: float, path_length: float
+        self, certificate: SurrogateGap, run: RunSummary, norm_U: float, path_length: float
     ) -> Bound | None:
         """The bound on Σ E L − ΣS_t(U_t) for comparators that move; None where no theorem is known."""
         return None

@@ -15,7 +15,7 @@ from osp_core.learners.premises import require_inside, require_no_delay, to_batc
 from osp_core.learners.rule_learner import RuleLearner
 from osp_core.learners.states import number
 from osp_core.learners.step_sizes import Rule, constant_step, every, one
-from osp_core.surrogates.gap import SurrogateGap
+from osp_core.surrogates.surrogate_gap import SurrogateGap
 
 
 class OGD(RuleLearner):
@@ -40,15 +40,15 @@ class OGD(RuleLearner):
     def __repr__(self) -> str:
         return f"OGD(step_size={self.step_size}, radius={self.radius})"
 
-    def start(self, shape: tuple[int, ...], *, gap: SurrogateGap | None = None) -> None:
+    def start(self, shape: tuple[int, ...], *, certificate: SurrogateGap | None = None) -> None:
         eta = self.step_size
         if eta is None:
-            if gap is None:
+            if certificate is None:
                 raise InvalidInputError(
                     "OGD takes its step from a SurrogateGap; give step_size=… to run without one."
                 )
-            eta = gap.step_size if gap.certified else 1.0 / gap.b
-        super().start(shape, gap=gap)
+            eta = certificate.step_size if certificate.certified else 1.0 / certificate.b
+        super().start(shape, certificate=certificate)
         self._numbers = np.array([eta])
 
     @property
@@ -62,23 +62,25 @@ class OGD(RuleLearner):
     def ball(self) -> float:
         return math.inf if self.radius is None else self.radius
 
-    def bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
+    def bound(self, certificate: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
         """Thm 7 for the step that ran, with delays and inexact predictions accounted for."""
         self._check_domain(run, norm_U)
-        exact = gap.expected_bound(norm_U, step_size=self.eta, delay=run.delay)
+        exact = certificate.expected_bound(norm_U, step_size=self.eta, delay=run.delay)
         return exact.for_inexact_predictions(run.total_gap)
 
     def high_probability_bound(
-        self, gap: SurrogateGap, run: RunSummary, norm_U: float, delta: float
+        self, certificate: SurrogateGap, run: RunSummary, norm_U: float, delta: float
     ) -> Bound:
         """Thm 8 in its anytime form, for the step that ran."""
         self._check_domain(run, norm_U)
-        exact = gap.high_probability_bound(norm_U, delta, form="anytime", step_size=self.eta, delay=run.delay)
+        exact = certificate.high_probability_bound(
+            norm_U, delta, form="anytime", step_size=self.eta, delay=run.delay
+        )
         return exact.for_inexact_predictions(run.total_gap)
 
-    def online_to_batch_bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
+    def online_to_batch_bound(self, certificate: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
         """Thm 11 for the step that ran."""
-        return to_batch(self.bound(gap, run, norm_U), run)
+        return to_batch(self.bound(certificate, run, norm_U), run)
 
     def state(self) -> dict[str, Any]:
         return {**super().state(), "eta": self.eta}

@@ -16,7 +16,7 @@ from osp_core.learners.rule_learner import RuleLearner
 from osp_core.learners.states import number
 from osp_core.learners.step_sizes import Rule, bet, betting_step, within_lipschitz
 from osp_core.models import Gradient
-from osp_core.surrogates.gap import SurrogateGap
+from osp_core.surrogates.surrogate_gap import SurrogateGap
 
 # What the bettor remembers, and the limits of each: those that `betting_step` keeps to.
 NUMBERS = {
@@ -58,15 +58,17 @@ class ParameterFree(RuleLearner):
         # The logarithm of the wealth: the wealth itself overflows on long easy runs.
         self._numbers = np.array([known, math.log(self.wealth), 0.0, 1.0, 0.0])
 
-    def start(self, shape: tuple[int, ...], *, gap: SurrogateGap | None = None) -> None:
+    def start(self, shape: tuple[int, ...], *, certificate: SurrogateGap | None = None) -> None:
         lipschitz = self.lipschitz
         if lipschitz is None:
-            if gap is None:
+            if certificate is None:
                 raise InvalidInputError(
                     "ParameterFree takes its Lipschitz constant from a SurrogateGap; give lipschitz=…."
                 )
-            lipschitz = gap.lipschitz if gap.lipschitz > 0 else 1.0  # one output only: every gradient is 0
-        super().start(shape, gap=gap)
+            lipschitz = (
+                certificate.lipschitz if certificate.lipschitz > 0 else 1.0
+            )  # one output only: every gradient is 0
+        super().start(shape, certificate=certificate)
         self._reset(lipschitz)
 
     @property
@@ -84,18 +86,20 @@ class ParameterFree(RuleLearner):
                 f"bets on. Use ParameterFree(lipschitz={size:.6g}) or larger, or scale the inputs down."
             )
 
-    def bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
+    def bound(self, certificate: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
         require_no_delay(run, "ParameterFree")
-        exact = gap.parameter_free_bound(norm_U, lipschitz=self._known_lipschitz(), wealth=self.wealth)
+        exact = certificate.parameter_free_bound(
+            norm_U, lipschitz=self._known_lipschitz(), wealth=self.wealth
+        )
         return exact.for_inexact_predictions(run.total_gap)
 
     def high_probability_bound(
-        self, gap: SurrogateGap, run: RunSummary, norm_U: float, delta: float
+        self, certificate: SurrogateGap, run: RunSummary, norm_U: float, delta: float
     ) -> Bound:
-        return with_high_probability(lambda reduced: self.bound(reduced, run, norm_U), gap, delta)
+        return with_high_probability(lambda reduced: self.bound(reduced, run, norm_U), certificate, delta)
 
-    def online_to_batch_bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
-        return to_batch(self.bound(gap, run, norm_U), run)
+    def online_to_batch_bound(self, certificate: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
+        return to_batch(self.bound(certificate, run, norm_U), run)
 
     def state(self) -> dict[str, Any]:
         self._known_lipschitz()

@@ -16,7 +16,7 @@ from osp_core.learners.rule_learner import RuleLearner
 from osp_core.learners.states import number
 from osp_core.learners.step_sizes import Rule, every, one, polyak_step
 from osp_core.models import Gradient
-from osp_core.surrogates.gap import SurrogateGap
+from osp_core.surrogates.surrogate_gap import SurrogateGap
 
 
 class PolyakOGD(RuleLearner):
@@ -41,11 +41,15 @@ class PolyakOGD(RuleLearner):
     def __repr__(self) -> str:
         return f"PolyakOGD(diameter={self.diameter:g})"
 
-    def start(self, shape: tuple[int, ...], *, gap: SurrogateGap | None = None) -> None:
-        super().start(shape, gap=gap)
+    def start(self, shape: tuple[int, ...], *, certificate: SurrogateGap | None = None) -> None:
+        super().start(shape, certificate=certificate)
         floor = 0.0
-        if gap is not None:
-            floor = 2.0 * gap.require_gap() / gap.b if gap.certified else 1.0 / gap.b
+        if certificate is not None:
+            floor = (
+                2.0 * certificate.require_gap() / certificate.b
+                if certificate.certified
+                else 1.0 / certificate.b
+            )
         self._numbers = np.array([math.inf, floor])
 
     @property
@@ -63,18 +67,18 @@ class PolyakOGD(RuleLearner):
         if loss is None or expected_loss is None:
             raise InvalidInputError("PolyakOGD needs the loss and the expected target loss of every round.")
 
-    def bound(self, gap: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
+    def bound(self, certificate: SurrogateGap, run: RunSummary, norm_U: float) -> Bound:
         """The bound for the last step that was taken."""
-        return self.nonstationary_bound(gap, run, norm_U, 0.0)
+        return self.nonstationary_bound(certificate, run, norm_U, 0.0)
 
     def nonstationary_bound(
-        self, gap: SurrogateGap, run: RunSummary, norm_U: float, path_length: float
+        self, certificate: SurrogateGap, run: RunSummary, norm_U: float, path_length: float
     ) -> Bound:
         """The same against comparators of norm at most `norm_U` that move by `path_length` in all."""
         require_inside(norm_U, self.diameter / 2.0)
         require_no_delay(run, "PolyakOGD")
         eta = self.eta if math.isfinite(self.eta) else None
-        bound = gap.nonstationary_bound(self.diameter, path_length, step_size=eta)
+        bound = certificate.nonstationary_bound(self.diameter, path_length, step_size=eta)
         return bound.for_inexact_predictions(run.total_gap)
 
     def state(self) -> dict[str, Any]:

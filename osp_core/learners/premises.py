@@ -9,7 +9,7 @@ from osp_core.guarantees import Bound
 from osp_core.guarantees.bound import per_round
 from osp_core.guarantees.inputs import as_norm
 from osp_core.learners.base import RunSummary
-from osp_core.surrogates.gap import SurrogateGap
+from osp_core.surrogates.surrogate_gap import SurrogateGap
 
 
 def require_no_delay(run: RunSummary, name: str) -> None:
@@ -31,13 +31,17 @@ def require_inside(norm_U: float, radius: float) -> None:
 
 
 def with_high_probability(
-    bound: Callable[[SurrogateGap], Bound], gap: SurrogateGap, delta: float, *, keep: float | None = None
+    bound: Callable[[SurrogateGap], Bound],
+    certificate: SurrogateGap,
+    delta: float,
+    *,
+    keep: float | None = None,
 ) -> Bound:
     """Turn a bound that follows from a and b alone into one with probability 1 − delta.
 
     Multiplying E L by (e^τ − 1)/τ only lowers a, so the learner's own bound for the lower a applies.
     """
-    reserve = gap.with_reserve(delta, keep=keep)
+    reserve = certificate.with_reserve(delta, keep=keep)
     return reserve.add_to(bound(reserve.gap))
 
 

@@ -13,7 +13,7 @@ from osp_core.errors import Array, InvalidInputError
 from osp_core.guarantees import Bound
 from osp_core.models import LinearModel, Model
 from osp_core.spaces import OutputSpace
-from osp_core.surrogates.gap import SurrogateGap
+from osp_core.surrogates.surrogate_gap import SurrogateGap
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ def best_comparator(
     space: OutputSpace,
     X: Any,
     Y: Sequence[Any],
-    gap: SurrogateGap,
+    certificate: SurrogateGap,
     *,
     model: Model | None = None,
     time_limit: float | None = None,
@@ -50,7 +50,7 @@ def best_comparator(
     space : OutputSpace
     X, Y
         The stream: inputs as the model takes them, outputs as vertices or labels.
-    gap : SurrogateGap
+    certificate : SurrogateGap
         Whose Thm 7 bound is minimised.
     model : Model, optional
         LinearModel by default.
@@ -70,11 +70,11 @@ def best_comparator(
         model if model is not None else LinearModel(X.shape[1] if hasattr(X, "shape") else len(X[0]))
     )
     objective = (
-        _batched(space, X, truths, gap)
+        _batched(space, X, truths, certificate)
         if isinstance(chosen, LinearModel)
-        else _looped(X, truths, gap, chosen)
+        else _looped(X, truths, certificate, chosen)
     )
-    shape, ridge = chosen.shape(space.dim), gap.coefficient
+    shape, ridge = chosen.shape(space.dim), certificate.coefficient
     best: tuple[float, Array] = (np.inf, np.zeros(shape))
     deadline = np.inf if time_limit is None else time.monotonic() + time_limit
 
@@ -101,27 +101,27 @@ def best_comparator(
     )
     U = best[1]
     surrogate, _ = objective(U)
-    return Comparator(U, surrogate, gap.expected_bound(float(np.linalg.norm(U))))
+    return Comparator(U, surrogate, certificate.expected_bound(float(np.linalg.norm(U))))
 
 
-def _batched(space: OutputSpace, X: Any, truths: Array, gap: SurrogateGap) -> Any:
+def _batched(space: OutputSpace, X: Any, truths: Array, certificate: SurrogateGap) -> Any:
     inputs = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
 
     def objective(U: Array) -> tuple[float, Array]:
-        values, gradients = gap.loss.values_and_gradients(np.asarray(inputs @ U.T), truths)
+        values, gradients = certificate.loss.values_and_gradients(np.asarray(inputs @ U.T), truths)
         return float(values.sum()), np.asarray((inputs.T @ gradients).T)
 
     return objective
 
 
-def _looped(X: Any, truths: Array, gap: SurrogateGap, model: Model) -> Any:
-    dim = gap.space.dim
+def _looped(X: Any, truths: Array, certificate: SurrogateGap, model: Model) -> Any:
+    dim = certificate.space.dim
     inputs = [model.read(x, dim) for x in X]
 
     def objective(U: Array) -> tuple[float, Array]:
         total, gradient = 0.0, np.zeros_like(U)
         for x, y in zip(inputs, truths, strict=True):
-            value, residual = gap.loss.value_and_gradient(model.scores(U, x), y)
+            value, residual = certificate.loss.value_and_gradient(model.scores(U, x), y)
             model.gradient(residual, x).add_to(gradient, 1.0)
             total += value
         return total, gradient

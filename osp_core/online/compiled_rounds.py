@@ -48,13 +48,13 @@ class FusedRounds:
         self, predictor: OnlinePredictor, learner: RuleLearner, parts: SpaceParts, *, compiled: bool = True
     ) -> None:
         self.predictor, self.space, self.learner = predictor, predictor.space, learner
-        decoder, gap, dim = predictor.decoder, predictor.gap, predictor.space.dim
+        decoder, certificate, dim = predictor.decoder, predictor.certificate, predictor.space.dim
         self.blockwise = isinstance(decoder, BlockwiseDecoder)
         decoded = decoder.blocks[0].space if isinstance(decoder, BlockwiseDecoder) else self.space
         self.shape = (predictor.model.shape(dim)[1],)
         # Inputs whose norm is within rounding of what is allowed are for the general code to judge.
-        largest = (min(LARGEST, gap.feature_bound * (1 + ROOM)) * (1 - 1e-12)) ** 2
-        setup = gap.loss.scale, largest, decoded.nu, decoded.norm, learner.ball, *parts.params
+        largest = (min(LARGEST, certificate.feature_bound * (1 + ROOM)) * (1 - 1e-12)) ** 2
+        setup = certificate.loss.scale, largest, decoded.nu, decoded.norm, learner.ball, *parts.params
         self.setup = np.array(setup, dtype=np.float64)
         functions = assemble(parts, learner.rule, by_coordinate=self.blockwise, compiled=compiled)
         self._learn_rounds, self._draw_rounds = functions.learn_rounds, functions.draw_rounds
@@ -72,7 +72,7 @@ class FusedRounds:
         if told is None:
             return None
         if x.__class__ is not np.ndarray or x.dtype != FLOAT64 or x.shape != self.shape:
-            x = read_within(self.predictor.model, x, self.space.dim, self.predictor.gap.feature_bound)
+            x = read_within(self.predictor.model, x, self.space.dim, self.predictor.certificate.feature_bound)
         return self._learn(x, told, None)
 
     def nearest(self, x: Any) -> Array | None:

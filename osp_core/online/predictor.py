@@ -28,11 +28,11 @@ from osp_core.online.run import run
 from osp_core.online.trace import FIELDS
 from osp_core.online.turns import in_turn
 from osp_core.spaces import OutputSpace
+from osp_core.surrogates.a_and_b import surrogate_gap
 from osp_core.surrogates.decoders import Decoder
 from osp_core.surrogates.fenchel_young import FenchelYoungLoss
-from osp_core.surrogates.gap import SurrogateGap
 from osp_core.surrogates.laws import Law
-from osp_core.surrogates.surrogate_gap import surrogate_gap
+from osp_core.surrogates.surrogate_gap import SurrogateGap
 from osp_core.targets import AffineLoss, RoundLoss
 from osp_core.targets.premises import reveal
 
@@ -100,8 +100,10 @@ class OnlinePredictor:
         self.space = space
         self.model = model if model is not None else LinearModel(n_features)
         self.target = target if target is not None else space.target_loss()
-        self.gap = surrogate_gap(space, self.target, loss=loss, decoder=decoder, feature_bound=feature_bound)
-        self.loss, self.decoder = self.gap.loss, self.gap.decoder
+        self.certificate = surrogate_gap(
+            space, self.target, loss=loss, decoder=decoder, feature_bound=feature_bound
+        )
+        self.loss, self.decoder = self.certificate.loss, self.certificate.decoder
         self.inexactness = None if inexactness is None else as_positive(inexactness, "inexactness")
         self.verify = verify
         self.rng = _generator(seed)
@@ -114,7 +116,7 @@ class OnlinePredictor:
         self._turn = threading.RLock()
         self.learner = learner if learner is not None else OGD()
         require_free(self.learner)
-        self.learner.start(self.model.shape(space.dim), gap=self.gap)
+        self.learner.start(self.model.shape(space.dim), certificate=self.certificate)
         enter_service(self.learner)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -135,6 +137,11 @@ class OnlinePredictor:
 
             self._compiled = fused_rounds(self)
         return self._compiled
+
+    @property
+    def gap(self) -> SurrogateGap:
+        """The older name of `certificate`."""
+        return self.certificate
 
     @property
     def average_weights(self) -> Array:
@@ -188,7 +195,7 @@ class OnlinePredictor:
 
         rows = None
         if self.compiled is not None and not self._waiting:
-            rows = as_rows(rows_within(X, self.gap.feature_bound), self.model.shape(self.space.dim))
+            rows = as_rows(rows_within(X, self.certificate.feature_bound), self.model.shape(self.space.dim))
         if rows is None or self.compiled is None:
             return np.empty((0, len(FIELDS)))
         table = self.compiled.learn_many(rows, Y)
@@ -330,14 +337,14 @@ class OnlinePredictor:
         path_length : float
             For "nonstationary": Σ‖U_{t+1} − U_t‖.
         """
-        learner, gap, seen = self.learner, self.gap, self.summary()
+        learner, certificate, seen = self.learner, self.certificate, self.summary()
         norm_U, delta = as_nonnegative(norm_U, "norm_U"), as_positive(delta, "delta")
         path_length = as_nonnegative(path_length, "path_length")
         kinds: dict[str, Callable[[], Bound | None]] = {
-            "expected": lambda: learner.bound(gap, seen, norm_U),
-            "high_probability": lambda: learner.high_probability_bound(gap, seen, norm_U, delta),
-            "online_to_batch": lambda: learner.online_to_batch_bound(gap, seen, norm_U),
-            "nonstationary": lambda: learner.nonstationary_bound(gap, seen, norm_U, path_length),
+            "expected": lambda: learner.bound(certificate, seen, norm_U),
+            "high_probability": lambda: learner.high_probability_bound(certificate, seen, norm_U, delta),
+            "online_to_batch": lambda: learner.online_to_batch_bound(certificate, seen, norm_U),
+            "nonstationary": lambda: learner.nonstationary_bound(certificate, seen, norm_U, path_length),
         }
         if kind not in kinds:
             raise InvalidInputError(f"There is no guarantee of kind {kind!r}; there are: {', '.join(kinds)}.")
@@ -364,13 +371,13 @@ class OnlinePredictor:
         if space is self.space:
             return Instance(space, self.loss, self.decoder, covered=True)
         loss, decoder = FenchelYoungLoss(space, self.loss.scale), self.decoder.at(space)
-        gap = surrogate_gap(
-            space, self.target, loss=loss, decoder=decoder, feature_bound=self.gap.feature_bound
+        own = surrogate_gap(
+            space, self.target, loss=loss, decoder=decoder, feature_bound=self.certificate.feature_bound
         )
-        return Instance(space, loss, decoder, _no_worse(gap, self.gap))
+        return Instance(space, loss, decoder, _no_worse(own, self.certificate))
 
     def _scores(self, x: Any, space: OutputSpace) -> tuple[Any, Array]:
-        read = read_within(self.model, x, space.dim, self.gap.feature_bound)
+        read = read_within(self.model, x, space.dim, self.certificate.feature_bound)
         return read, self.learner.scores(self.model, read)
 
     def _law(self, instance: Instance, theta: Array) -> Law:
@@ -405,7 +412,7 @@ class OnlinePredictor:
         expected, gap = law.expected_loss(round_loss), instance.loss.scale * law.prediction.gap
         self.learner.admit(gradient, loss=value, expected_loss=expected)
         if self.verify:
-            _verify(self.gap, expected, value + gap, gradient.squared_norm)
+            _verify(self.certificate, expected, value + gap, gradient.squared_norm)
         return Assessment(expected, value, gradient, gap)
 
     def _commit_learning(self, play: Play, truth: Array, seen: Assessment, target_loss: float) -> Round:
@@ -439,30 +446,32 @@ def _refuse_wild_weights(learner: OnlineLearner, plays: int) -> None:
         )
 
 
-def _verify(gap: SurrogateGap, expected_loss: float, surrogate_loss: float, squared_gradient: float) -> None:
+def _verify(
+    certificate: SurrogateGap, expected_loss: float, surrogate_loss: float, squared_gradient: float
+) -> None:
     """Check the two conditions of [SBTO24, Prop. 6] on a round."""
-    if gap.a is None:
-        raise GuaranteeError(f"There is nothing to verify: {gap.reason}")
-    slack = 1e-9 * (1.0 + surrogate_loss)
-    if expected_loss > (1.0 - gap.a) * surrogate_loss + slack:
+    if certificate.a is None:
+        raise GuaranteeError(f"There is nothing to verify: {certificate.reason}")
+    slack, b = 1e-9 * (1.0 + surrogate_loss), certificate.b
+    allowed = (1.0 - certificate.a) * surrogate_loss
+    if expected_loss > allowed + slack:
         raise GuaranteeError(
-            f"Lemma 4 fails: E L = {expected_loss:.9g} exceeds (1 − a)·S = "
-            f"{(1 - gap.a) * surrogate_loss:.9g}. A constant (ν, γ or λ) is wrong, or the predictions are "
-            "not optimal."
+            f"Lemma 4 fails: E L = {expected_loss:.9g} exceeds (1 − a)·S = {allowed:.9g}. A constant (ν, γ "
+            "or λ) is wrong, or the predictions are not optimal."
         )
-    if squared_gradient > gap.b * surrogate_loss + gap.b * slack:
+    if squared_gradient > b * surrogate_loss + b * slack:
         raise GuaranteeError(
-            f"‖∇S‖² = {squared_gradient:.9g} exceeds b·S = {gap.b * surrogate_loss:.9g}. λ is wrong, or the "
+            f"‖∇S‖² = {squared_gradient:.9g} exceeds b·S = {b * surrogate_loss:.9g}. λ is wrong, or the "
             "predictions are not optimal."
         )
 
 
-def _no_worse(gap: SurrogateGap, reference: SurrogateGap) -> bool:
-    """Whether what holds with the constants of `reference` holds with those of `gap`."""
-    if gap.a is None or reference.a is None:
+def _no_worse(certificate: SurrogateGap, reference: SurrogateGap) -> bool:
+    """Whether what holds with the constants of `reference` holds with those of `certificate`."""
+    if certificate.a is None or reference.a is None:
         return False
-    same_losses = gap.largest_loss <= reference.largest_loss * (1 + 1e-9)
-    return gap.a >= reference.a and gap.b <= reference.b and same_losses
+    same_losses = certificate.largest_loss <= reference.largest_loss * (1 + 1e-9)
+    return certificate.a >= reference.a and certificate.b <= reference.b and same_losses
 
 
 def _generator(seed: int | None) -> np.random.Generator:

@@ -94,7 +94,7 @@ def save_predictor(predictor: OnlinePredictor, path: str | Path, extra: Mapping[
         "target": predictor.target.name,
         "decoder": type(predictor.decoder).__name__,
         "loss_scale": predictor.loss.scale,
-        "feature_bound": predictor.gap.feature_bound,
+        "feature_bound": predictor.certificate.feature_bound,
         "inexactness": predictor.inexactness,
         "verify": predictor.verify,
         "state": state,

@@ -106,7 +106,7 @@ class Evidence:
     @property
     def lemma_holds(self) -> bool | None:
         """Whether E L ≤ (1 − a)·(S + gap) in every round, [SBTO24, Lemma 4]; None where a is not known."""
-        a = self.predictor.gap.a
+        a = self.predictor.certificate.a
         if a is None:
             return None
         surrogate = self.trace.surrogate_loss + self.trace.gap
@@ -195,12 +195,13 @@ def _fit(
         X = vstack(X, format="csr")
     elif np.ndim(X[0]) == 1:
         X = np.asarray(X, dtype=np.float64)
-    space, gap = predictor.space, predictor.gap
+    space, certificate = predictor.space, predictor.certificate
     truths = [predictor.target.reveal(space, y)[0] for _, y in chosen]
     # ‖U‖² weighs as much less as there are fewer rounds; without a bound, as if there were one with a = 1/2.
-    gap = replace(gap, a=gap.a if gap.certified else 0.5, b=gap.b * len(chosen) / rounds)
+    a = certificate.a if certificate.certified else 0.5
+    certificate = replace(certificate, a=a, b=certificate.b * len(chosen) / rounds)
     fitted = best_comparator(
-        space, X, truths, gap, model=predictor.model, time_limit=time_limit, max_iter=max_iter
+        space, X, truths, certificate, model=predictor.model, time_limit=time_limit, max_iter=max_iter
     )
     return _inside(predictor, fitted.weights)
 

@@ -177,7 +177,7 @@ def calibration_plot(runs: Sequence[Evidence]) -> Plot | None:
 
 def _allowed(run: Evidence) -> Array:
     """(1 − a)·(S + gap) in every round; infinite where a is not known."""
-    a = run.predictor.gap.a
+    a = run.predictor.certificate.a
     return (np.inf if a is None else 1.0 - a) * (run.trace.surrogate_loss + run.trace.gap)
 
 
@@ -191,7 +191,7 @@ def _windows(columns: Sequence[Array], rounds: int) -> tuple[tuple[float, ...], 
 def _spread(runs: Sequence[Evidence], rounds: int) -> Array | None:
     """2√(K·ΣE L): a loss between 0 and K has at most K times its expectation as variance."""
     try:
-        largest = runs[0].predictor.gap.largest_loss
+        largest = runs[0].predictor.certificate.largest_loss
     except OspError:
         return None
     expected = np.mean([np.cumsum(run.trace.expected_loss[:rounds]) for run in runs], axis=0)

@@ -170,17 +170,17 @@ def _statement(statement: Statement) -> Items:
 
 def constants(run: Evidence) -> Facts:
     """The constants that the bounds are made of."""
-    predictor, space, gap = run.predictor, run.predictor.space, run.predictor.gap
+    predictor, space, certificate = run.predictor, run.predictor.space, run.predictor.certificate
     step = getattr(predictor.learner, "eta", None)
     facts = [
-        ("surrogate gap a", "not known" if gap.a is None else f"{gap.a:.6g}"),
-        ("b, with ‖∇S‖² ≤ b·S", f"{gap.b:.6g}"),
+        ("surrogate gap a", "not known" if certificate.a is None else f"{certificate.a:.6g}"),
+        ("b, with ‖∇S‖² ≤ b·S", f"{certificate.b:.6g}"),
         ("distance of outputs ν", _known(lambda: space.nu)),
         ("diameter D", _known(lambda: space.diameter)),
         ("strong convexity λ", _known(lambda: space.lam)),
         ("target constant γ", _known(lambda: predictor.target.gamma(space))),
         ("norm", f"ℓ{space.norm:g}"),
-        ("feature bound C", f"{gap.feature_bound:.6g}"),
+        ("feature bound C", f"{certificate.feature_bound:.6g}"),
         ("scale of the loss", f"{predictor.loss.scale:.6g}"),
     ]
     if isinstance(step, float):

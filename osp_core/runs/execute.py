@@ -186,8 +186,8 @@ def _summary(
         "skipped_rows": prepared.skipped(),
         "feature_bound": prepared.feature_bound,
         "loss_scale": predictor.loss.scale,
-        "a": predictor.gap.a,
-        "b": predictor.gap.b,
+        "a": predictor.certificate.a,
+        "b": predictor.certificate.b,
         "weights_sha256": hashlib.sha256(weights.tobytes()).hexdigest(),
         "seconds": seconds,
     }

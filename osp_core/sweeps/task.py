@@ -158,7 +158,7 @@ def _regret(result: RunResult) -> dict[str, Any]:
         pairs = list(itertools.islice(prepared.rounds(), len(result.trace)))  # an adversary's are not known
         inputs, outputs = np.array([x for x, _ in pairs]), [y for _, y in pairs]
         comparator = best_comparator(
-            prepared.space, inputs, outputs, predictor.gap, max_iter=_COMPARATOR_STEPS
+            prepared.space, inputs, outputs, predictor.certificate, max_iter=_COMPARATOR_STEPS
         )
         norm = float(np.linalg.norm(comparator.weights))
         bound = predictor.guarantee("expected", norm_U=norm).value

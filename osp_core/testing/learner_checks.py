@@ -88,7 +88,7 @@ def check_learner_starts_at_zero(
     """W₁ = 0, also when a used learner is started again, and rounds without a gradient leave it finite."""
     game = play_against(factory(), space, ADVERSARIES["random"], rng, 10)
     learner = game.predictor.learner
-    learner.start((space.dim, N_FEATURES), gap=game.predictor.gap)
+    learner.start((space.dim, N_FEATURES), certificate=game.predictor.certificate)
     assert learner.weights.shape == (space.dim, N_FEATURES), f"W₁ has shape {learner.weights.shape}."
     assert not learner.weights.any(), f"W₁ = {show(learner.weights)} after start(), instead of 0."
     assert learner.rounds == 0, f"rounds = {learner.rounds} after start(), instead of 0."
@@ -196,7 +196,7 @@ def _regret_is_bounded(game: Game, U: Array, name: str) -> bool:
     """Whether the learner states a bound for this comparator; an error when the regret exceeds it."""
     predictor, norm_U = game.predictor, float(np.linalg.norm(U))
     try:
-        bound = predictor.learner.bound(predictor.gap, predictor.summary(), norm_U)
+        bound = predictor.learner.bound(predictor.certificate, predictor.summary(), norm_U)
     except GuaranteeError:
         return False  # for instance a comparator outside the domain of the learner
     if bound is None:

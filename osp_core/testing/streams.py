@@ -39,7 +39,7 @@ class Game:
         """Comparators of all lengths: nearly the best for the bound, its multiples, and short ones."""
         predictor = self.predictor
         best = best_comparator(
-            predictor.space, self.inputs, list(self.outputs), predictor.gap, max_iter=25
+            predictor.space, self.inputs, list(self.outputs), predictor.certificate, max_iter=25
         ).weights
         length = float(np.linalg.norm(best)) or 1.0
         multiples = [factor * best for factor in (0.0, 0.5, 1.0, 2.0)]

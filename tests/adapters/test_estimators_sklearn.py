@@ -406,6 +406,6 @@ def test_a_product_estimated_with_another_psi_is_the_product_made_with_it():
 
     later = OnlineStructuredEstimator(osp.product(factors()), psi=psi, random_state=0).fit(X, outputs)
     at_once = OnlineStructuredEstimator(osp.product(factors(), psi=psi), random_state=0).fit(X, outputs)
-    assert later.predictor_.gap.a == at_once.predictor_.gap.a
-    assert later.predictor_.gap.b == at_once.predictor_.gap.b
+    assert later.predictor_.certificate.a == at_once.predictor_.certificate.a
+    assert later.predictor_.certificate.b == at_once.predictor_.certificate.b
     assert np.array_equal(later.decision_function(X), at_once.decision_function(X))

@@ -24,7 +24,7 @@ def after(count, learner=None, **options):
 def test_the_default_learner_states_thm_7():
     subject = after(3)
     bound = subject.guarantee("expected", norm_U=2.0)
-    assert bound.value == pytest.approx(subject.gap.expected_bound(2.0).value)
+    assert bound.value == pytest.approx(subject.certificate.expected_bound(2.0).value)
     assert bound.value == pytest.approx(4 * 0.60899, abs=1e-4)
 
 

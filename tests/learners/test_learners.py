@@ -77,7 +77,7 @@ def play(name, X, Y, learner=None):
 def test_iterates_and_average_are_those_of_the_textbook(name):
     X, Y = stream()
     predictor = play(name, X, Y)
-    iterates = twin_iterates(name, predictor.gap, X, Y)
+    iterates = twin_iterates(name, predictor.certificate, X, Y)
     assert np.allclose(predictor.learner.weights, iterates[-1], rtol=1e-10, atol=1e-12)
     assert np.allclose(predictor.average_weights, np.mean(iterates[:-1], axis=0), rtol=1e-9, atol=1e-12)
 
@@ -181,7 +181,7 @@ def test_polyak_steps_fall_and_stay_above_their_floor():
     osp.run(predictor, X, Y, callback=lambda *_: steps.append(learner.eta))
     steps = np.array(steps)
     assert (np.diff(steps) <= 0).all()
-    assert steps[-1] >= 2 * predictor.gap.a / predictor.gap.b
+    assert steps[-1] >= 2 * predictor.certificate.a / predictor.certificate.b
     with pytest.raises(osp.InvalidInputError, match="expected"):
         learner.update(predictor.model.gradient(np.ones(4), (np.ones(6), None)))
 

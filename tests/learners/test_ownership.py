@@ -24,8 +24,8 @@ MAKERS = {
 class Sluggish(osp.OnlineLearner):
     """A learner that overrides `start` and calls nothing of the base class but what it needs."""
 
-    def start(self, shape, *, gap=None):
-        super().start(shape, gap=gap)
+    def start(self, shape, *, certificate=None):
+        super().start(shape, certificate=certificate)
         self.step = 1.0
 
     def update(self, gradient, *, loss=None, expected_loss=None):
@@ -80,7 +80,7 @@ def test_it_is_refused_whether_or_not_the_first_predictor_is_still_about():
 )
 def test_a_predictor_that_cannot_be_made_leaves_the_learner_free_and_as_it_was(mistake):
     learner = osp.OGD()
-    learner.start((3, 2), gap=osp.surrogate_gap(SPACE))
+    learner.start((3, 2), certificate=osp.surrogate_gap(SPACE))
     gradient = osp.LinearModel(2).gradient(np.ones(3), (np.ones(2), None))
     learner.update(gradient)
     before = str(learner.state())
@@ -132,7 +132,7 @@ def test_a_loaded_predictor_owns_the_learner_it_was_given(tmp_path):
 
 def test_a_learner_may_be_started_again_on_purpose():
     predictor = taught(osp.OGD())
-    predictor.learner.start((3, 2), gap=predictor.gap)
+    predictor.learner.start((3, 2), certificate=predictor.certificate)
     assert predictor.learner.rounds == 0
     assert not predictor.learner.weights.any()
 

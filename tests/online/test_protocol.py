@@ -59,11 +59,11 @@ def test_the_regret_stays_below_the_bound(simplex):
     data = stream(simplex, rounds=400)
     predictor = osp.OnlinePredictor(simplex, 4, seed=0)
     trace = osp.run(predictor, data)
-    comparator = osp.best_comparator(simplex, *data.arrays(), predictor.gap)
+    comparator = osp.best_comparator(simplex, *data.arrays(), predictor.certificate)
     bound = predictor.guarantee(norm_U=float(np.linalg.norm(comparator.weights)))
     assert bound.value == pytest.approx(comparator.bound.value)
     assert trace.regret(comparator) <= bound.value
-    ratio = predictor.gap.ratio / predictor.loss.scale
+    ratio = predictor.certificate.ratio / predictor.loss.scale
     assert (trace.expected_loss <= ratio * trace.surrogate_loss * (1 + 1e-9)).all()  # Lemma 4, every round
 
 

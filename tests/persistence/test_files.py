@@ -129,7 +129,8 @@ def test_a_run_that_went_on_while_another_was_about_to_resume_it_keeps_its_resul
 
 
 def test_a_lock_is_gone_when_its_process_is_and_leaves_no_file(tmp_path):
-    code = "import os, signal, sys, pathlib; from osp_core.persistence.atomic import lock; lock(pathlib.Path(sys.argv[1]));"
+    code = "import os, signal, sys, pathlib; from osp_core.persistence.atomic import lock;"
+    code += "lock(pathlib.Path(sys.argv[1]));"
     code += "os.kill(os.getpid(), signal.SIGKILL)"
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
     assert names(tmp_path) == {".lock"}

@@ -17,7 +17,7 @@ def test_the_comparator_is_judged_round_by_round(evidence):
     space = run.predictor.space
     stream = osp.make_stream("linear_teacher", space=space, rounds=50, n_features=3, seed=0)
     X, Y = stream.arrays()
-    best = osp.best_comparator(space, X, Y, run.predictor.gap)
+    best = osp.best_comparator(space, X, Y, run.predictor.certificate)
     assert run.hindsight.losses[-1] == pytest.approx(best.surrogate_loss, rel=1e-3)
     assert run.hindsight.norm == pytest.approx(np.linalg.norm(best.weights), rel=1e-3)
     assert run.regret[-1] == pytest.approx(run.trace.regret(best), abs=0.05)

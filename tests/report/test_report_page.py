@@ -77,7 +77,7 @@ def test_premises_and_reasons_are_on_the_page(evidence):
     refused = [statement for statement in run.statements if statement.bound is None]
     assert refused
     assert all(": no bound" in text for _ in refused)
-    assert f"{run.predictor.gap.a:.6g}" in text
+    assert f"{run.predictor.certificate.a:.6g}" in text
 
 
 def test_a_space_without_constants_says_why_there_is_no_bound():

@@ -67,7 +67,10 @@ def test_the_bound_of_a_product_with_another_psi_holds_against_an_adversary(befo
         record = predictor.step([1.0], y)
         lost += record.expected_loss
         comparator += zero.value(np.zeros(3), y)
-        assert record.expected_loss <= (1 - predictor.gap.a) * (record.surrogate_loss + record.gap) + 1e-9
+        assert (
+            record.expected_loss
+            <= (1 - predictor.certificate.a) * (record.surrogate_loss + record.gap) + 1e-9
+        )
     assert lost > 1.0
     assert lost <= comparator + float(predictor.guarantee(norm_U=0.0)) + 1e-9
 

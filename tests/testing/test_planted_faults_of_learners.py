@@ -40,8 +40,8 @@ class ForgetsRounds(osp.OGD):
 
     _count = 0
 
-    def start(self, shape, *, gap=None):
-        super().start(shape, gap=gap)
+    def start(self, shape, *, certificate=None):
+        super().start(shape, certificate=certificate)
         self._count = 0
 
     def update(self, gradient, *, loss=None, expected_loss=None):
@@ -66,8 +66,8 @@ class SharedState(osp.OGD):
             value[...] = state[key]
         return {**state, **self._kept}
 
-    def start(self, shape, *, gap=None):
-        super().start(shape, gap=gap)
+    def start(self, shape, *, certificate=None):
+        super().start(shape, certificate=certificate)
         self.__dict__.pop("_kept", None)
 
 
@@ -85,9 +85,9 @@ def test_a_state_that_would_need_pickle_is_caught():
 
 
 class NotZero(osp.OGD):
-    def start(self, shape, *, gap=None):
+    def start(self, shape, *, certificate=None):
         kept = self.weights.copy() if self.rounds else None
-        super().start(shape, gap=gap)
+        super().start(shape, certificate=certificate)
         if kept is not None:
             model = osp.LinearModel(shape[1])
             for column in range(shape[1]):

@@ -29,8 +29,8 @@ class SharedByClass(osp.OGD):
 
     steps = [0]  # noqa: RUF012 — the fault
 
-    def start(self, shape, *, gap=None):
-        super().start(shape, gap=gap)
+    def start(self, shape, *, certificate=None):
+        super().start(shape, certificate=certificate)
         self.steps[0] = 0
 
     def update(self, gradient, *, loss=None, expected_loss=None):
@@ -51,8 +51,8 @@ class SharedByClass(osp.OGD):
 class SharedByModule(osp.OGD):
     """Keeps a running mean of losses in an array of its module."""
 
-    def start(self, shape, *, gap=None):
-        super().start(shape, gap=gap)
+    def start(self, shape, *, certificate=None):
+        super().start(shape, certificate=certificate)
         MODULE_BUFFER[:] = 0.0
 
     def update(self, gradient, *, loss=None, expected_loss=None):
@@ -70,8 +70,8 @@ class SharedByDefault(osp.OGD):
         super().__init__()
         self.seen = seen
 
-    def start(self, shape, *, gap=None):
-        super().start(shape, gap=gap)
+    def start(self, shape, *, certificate=None):
+        super().start(shape, certificate=certificate)
         self.seen.clear()
 
     def update(self, gradient, *, loss=None, expected_loss=None):
@@ -100,8 +100,8 @@ class Trusting(osp.OGD):
 
     factor = 1.0
 
-    def start(self, shape, *, gap=None):
-        super().start(shape, gap=gap)
+    def start(self, shape, *, certificate=None):
+        super().start(shape, certificate=certificate)
         self.factor = 1.0
 
     def update(self, gradient, *, loss=None, expected_loss=None):

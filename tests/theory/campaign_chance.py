@@ -77,7 +77,7 @@ def _played(predictor, rounds, rng):
 
 def _excesses(predictor, delta, lost, expected, at_zero, at_U):
     """By how much each statement is broken at each time; the deviation is what the proofs use of ΣL."""
-    gap = predictor.gap
+    gap = predictor.certificate
     reserve = gap.with_reserve(delta)
     factor = (1 - reserve.gap.a) / (1 - gap.a)
     zero = predictor.guarantee("high_probability", norm_U=0.0, delta=delta)

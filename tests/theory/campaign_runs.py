@@ -34,7 +34,7 @@ class Run:
         self.only_x = self._draw_x()
 
     def _draw_x(self):
-        bound, dim = self.predictor.gap.feature_bound, self.predictor.space.dim
+        bound, dim = self.predictor.certificate.feature_bound, self.predictor.space.dim
         if isinstance(self.predictor.model, osp.FeatureModel):
             x = self.rng.standard_normal((dim, FEATURES))
             return bound * x / np.linalg.norm(x, ord=2)
@@ -200,7 +200,7 @@ def compare(case, ledger, run):
             ledger.violate(
                 case,
                 f"ΣE L > {bound.surrogate_factor:.6g}·ΣS(U) + bound after {len(run.rounds)} rounds of "
-                f"{run.kind!r} with {run.predictor.learner!r}, {run.predictor.gap!r}",
+                f"{run.kind!r} with {run.predictor.learner!r}, {run.predictor.certificate!r}",
                 expected_loss=spent,
                 promised=most,
                 norm_U=length,
@@ -216,7 +216,7 @@ def comparators(run):
         X, Y = [one[1] for one in run.rounds], [one[2] for one in run.rounds]
         inputs = X if isinstance(predictor.model, osp.FeatureModel) else np.array(X)
         best = osp.best_comparator(
-            predictor.space, inputs, Y, predictor.gap, model=predictor.model, max_iter=8
+            predictor.space, inputs, Y, predictor.certificate, model=predictor.model, max_iter=8
         ).weights
     random = 10.0 ** run.rng.uniform(-2, 1.5) * run.rng.standard_normal(shape)
     return [np.zeros(shape), best, 0.5 * best, 3.0 * best, predictor.learner.weights, random, run.teacher]

@@ -27,7 +27,7 @@ def recorded(pairs, seen):
 
 def assert_regret_below_bound(predictor, trace, seen):
     X, Y = np.array([x for x, _ in seen]), [y for _, y in seen]
-    comparator = osp.best_comparator(predictor.space, X, Y, predictor.gap, max_iter=12)
+    comparator = osp.best_comparator(predictor.space, X, Y, predictor.certificate, max_iter=12)
     norms = [np.linalg.norm(comparator.weights)]
     for factor in (0.0, 0.5, 1.0):
         U = factor * comparator.weights
@@ -67,7 +67,7 @@ def test_late_feedback_keeps_the_bound_of_the_shorter_step(delay):
 def test_the_blockwise_decoder_keeps_its_better_bound():
     space, seen = osp.make_space("hypercube", d=14), []
     predictor = osp.OnlinePredictor(space, 4, loss=osp.FenchelYoungLoss(space, 1.0), seed=0, verify=True)
-    assert predictor.gap.a == pytest.approx(1 - 4 / 14)
+    assert predictor.certificate.a == pytest.approx(1 - 4 / 14)
     stream = osp.make_stream("adaptive_adversary", space=space, rounds=300, n_features=4)
     trace = osp.run(predictor, recorded(stream.against(predictor), seen))
     assert_regret_below_bound(predictor, trace, seen)
@@ -109,7 +109,7 @@ def test_the_parameter_free_learner_keeps_its_own_regret_bound():
             U = length * np.ones((5, 4)) / np.sqrt(20)
             U[0] *= -1
             losses, _ = predictor.loss.values_and_gradients(X @ U.T, np.array(Y))
-            allowed = parameter_free_regret(length, squares, predictor.gap.lipschitz, wealth)
+            allowed = parameter_free_regret(length, squares, predictor.certificate.lipschitz, wealth)
             assert trace.surrogate_loss.sum() - losses.sum() <= allowed
 
 

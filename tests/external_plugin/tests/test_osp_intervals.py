@@ -60,7 +60,7 @@ def test_a_stream_is_learned_within_the_bound_of_the_learner():
     )
     trace = osp.run(predictor, stream)
     X, Y = stream.arrays()
-    comparator = osp.best_comparator(space, X, Y, predictor.gap)
+    comparator = osp.best_comparator(space, X, Y, predictor.certificate)
     bound = predictor.guarantee(norm_U=float(np.linalg.norm(comparator.weights)))
     assert trace.regret(comparator) <= bound.value
     assert "no update in rounds without expected loss" in bound.premises

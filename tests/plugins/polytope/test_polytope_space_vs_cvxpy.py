@@ -252,7 +252,7 @@ def knapsack(n, seed=0):
 def test_learning_a_knapsack_of_thirty_items_needs_few_branch_and_bounds(rng):
     space, teacher = knapsack(30), 2.0 * rng.standard_normal((30, 6))
     predictor = osp.OnlinePredictor(space, 6, seed=0)
-    _ = predictor.gap
+    _ = predictor.certificate
     inputs = rng.standard_normal((60, 6))
     inputs /= np.linalg.norm(inputs, axis=1, keepdims=True)
     outputs = [space.lmo(-(teacher @ x)) for x in inputs]

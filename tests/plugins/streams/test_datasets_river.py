@@ -29,7 +29,7 @@ def test_yeast_is_learned_within_its_bound_both_ways():
     }.items():
         predictor = osp.OnlinePredictor(stream.space, stream.n_features, feature_bound=1.0, seed=0, **options)
         trace = osp.run(predictor, X, Y)
-        comparator = osp.best_comparator(stream.space, X, Y, predictor.gap, time_limit=20)
+        comparator = osp.best_comparator(stream.space, X, Y, predictor.certificate, time_limit=20)
         assert (
             trace.regret(comparator)
             <= predictor.guarantee(norm_U=float(np.linalg.norm(comparator.weights))).value
