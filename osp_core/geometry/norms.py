@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
 
 def norm_ratio(p: float, q: float, dim: int) -> float:
     """Return the greatest ‖v‖_p/‖v‖_q over v in R^dim."""

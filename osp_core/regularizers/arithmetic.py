@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from osp_core.errors import Array, NumericalError
 from osp_core.geometry.predictions import Prediction
-
-if TYPE_CHECKING:
-    pass
 
 
 def rescaled(prediction: Prediction, scale: float) -> Prediction:

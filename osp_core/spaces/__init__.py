@@ -1,7 +1,8 @@
 """Output spaces: what an author writes, and the generic ones."""
 
-from osp_core.spaces.base import Block, OutputSpace
-from osp_core.spaces.constants import derived
+from osp_core.spaces.base import OutputSpace
+from osp_core.spaces.blocks import Block
+from osp_core.spaces.derived import derived
 from osp_core.spaces.validation import checks_its_input
 from osp_core.spaces.zero_one import ZeroOneSpace
 

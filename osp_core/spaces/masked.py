@@ -13,7 +13,7 @@ from osp_core.errors import Array, InvalidInputError, NotAVertexError, Unsupport
 from osp_core.geometry.predictions import Prediction
 from osp_core.regularizers import Regularizer
 from osp_core.spaces.base import OutputSpace
-from osp_core.spaces.constants import derived
+from osp_core.spaces.derived import derived
 from osp_core.spaces.product import SumOfFactors
 from osp_core.spaces.zero_one import ZeroOneSpace
 from osp_core.targets import AffineLoss

@@ -15,8 +15,9 @@ from osp_core.geometry.norms import norm_ratio
 from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.geometry.status import Status
 from osp_core.regularizers import Regularizer
-from osp_core.spaces.base import Block, OutputSpace
-from osp_core.spaces.constants import derived
+from osp_core.spaces.base import OutputSpace
+from osp_core.spaces.blocks import Block
+from osp_core.spaces.derived import derived
 from osp_core.spaces.zero_one import nearest_zero_one
 from osp_core.targets import AffineLoss, RoundLoss
 

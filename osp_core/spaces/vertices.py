@@ -17,7 +17,7 @@ from osp_core.errors import (
 )
 from osp_core.regularizers import Regularizer
 from osp_core.spaces.base import OutputSpace
-from osp_core.spaces.constants import derived
+from osp_core.spaces.derived import derived
 from osp_core.spaces.label_names import as_names, place_of
 from osp_core.targets import AffineLoss, hamming
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,11 +12,8 @@ from osp_core.errors import (
     Array,
 )
 from osp_core.spaces.base import OutputSpace
-from osp_core.spaces.constants import derived
+from osp_core.spaces.derived import derived
 from osp_core.targets import AffineLoss, hamming
-
-if TYPE_CHECKING:
-    pass
 
 
 class ZeroOneSpace(OutputSpace):

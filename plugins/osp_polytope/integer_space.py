@@ -13,6 +13,7 @@ from osp_core.errors import Array
 from osp_core.geometry.combinations import ConvexCombination
 from osp_core.geometry.predictions import Prediction
 from osp_core.spaces import OutputSpace, derived
+from osp_core.spaces.by_oracle import projection_tol
 from osp_polytope.entropies import BINARY, NEGATIVE
 from osp_polytope.enumeration import enumerate_vertices
 from osp_polytope.integer_points import can_list, feasible_points, integer_span, rounded
@@ -77,7 +78,7 @@ class _Hull:
     def project(self: Any, point: Array) -> Prediction:
         from osp_polytope.hull_projection import project_on_hull
 
-        return project_on_hull(point, self.lmo, self.program.cache, self.projection_tol)
+        return project_on_hull(point, self.lmo, self.program.cache, projection_tol(self))
 
     @cached_property
     def _entropic_over(self: Any) -> dict[bool, Any]:
