@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
 
 from osp_core.errors import (
     Array,
-    GuaranteeError,
     InvalidInputError,
-    NumericalError,
-    as_nonnegative,
     as_positive,
 )
 from osp_core.guarantees import Bound
@@ -23,10 +21,11 @@ from osp_core.learners.ownership import enter_service, require_free
 from osp_core.learners.states import count, entry, flag, generator, number
 from osp_core.models import LinearModel, Model
 from osp_core.models.feature_bound import read_within, rows_within
+from osp_core.online.checks import no_worse, refuse_wild_weights, verify_round
+from osp_core.online.guarantee import bound_of_what_ran
 from osp_core.online.records import Assessment, Instance, Play, Round
 from osp_core.online.run import run
 from osp_core.online.trace import FIELDS
-from osp_core.online.turns import in_turn
 from osp_core.spaces import OutputSpace
 from osp_core.surrogates.a_and_b import surrogate_gap
 from osp_core.surrogates.decoders import Decoder
@@ -41,7 +40,19 @@ if TYPE_CHECKING:
 
 __all__ = ["OnlinePredictor", "Play", "Round", "run"]
 
+Method = TypeVar("Method", bound=Callable[..., Any])
 PLAYS = 0x706C6179  # sets the numbers for plays apart from all others made of the same seed
+
+
+def locked(method: Method) -> Method:
+    """Let one thread at a time into a method: it holds the reentrant lock of its predictor."""
+
+    @functools.wraps(method)
+    def alone(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with self._lock:
+            return method(self, *args, **kwargs)
+
+    return cast(Method, alone)
 
 
 class OnlinePredictor:
@@ -113,21 +124,21 @@ class OnlinePredictor:
         self._total_gap = 0.0
         self._certified = True
         self._compiled: FusedRounds | Literal[False] | None = False  # False: not asked for yet
-        self._turn = threading.RLock()
+        self._lock = threading.RLock()
         self.learner = learner if learner is not None else OGD()
         require_free(self.learner)
         self.learner.start(self.model.shape(space.dim), certificate=self.certificate)
         enter_service(self.learner)
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._turn:
+        with self._lock:
             state = {**self.__dict__, "_compiled": False}  # copies make their own
-        del state["_turn"]
+        del state["_lock"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         enter_service(state["learner"])  # refused by a shallow copy, which would share it
-        self.__dict__.update(state, _turn=threading.RLock())
+        self.__dict__.update(state, _lock=threading.RLock())
 
     @property
     def compiled(self) -> FusedRounds | None:
@@ -152,7 +163,7 @@ class OnlinePredictor:
         """Return the label of the vertex nearest to ŷ: deterministic, changes nothing."""
         return self.space.at(context).to_label(self.predict_vertex(x, context=context))
 
-    @in_turn
+    @locked
     def predict_vertex(self, x: Any, *, context: Any = None) -> Array:
         """Return the vertex nearest to ŷ: what `predict` names."""
         if context is None and self.compiled is not None:
@@ -163,13 +174,13 @@ class OnlinePredictor:
         _, theta = self._scores(x, space)
         return space.nearest_vertex(space.predict(theta).point)
 
-    @in_turn
+    @locked
     def law(self, x: Any, *, context: Any = None) -> Law:
         """Return the distribution that `play` would draw from: what an adaptive adversary may look at."""
         instance = self._instance(context)
         return self._law(instance, self._scores(x, instance.space)[1])
 
-    @in_turn
+    @locked
     def play(self, x: Any, *, context: Any = None) -> Play:
         """Play a random output for x; its feedback goes to `learn`, now or later."""
         instance = self._instance(context)
@@ -177,7 +188,7 @@ class OnlinePredictor:
         law = self._law(instance, theta)
         return self._commit_play(instance, read, theta, law, self._draw(law)[0])
 
-    @in_turn
+    @locked
     def learn_many(self, X: Any, Y: Sequence[Any]) -> Array:
         """Step through rounds in compiled code; return their part of the trace.
 
@@ -202,7 +213,7 @@ class OnlinePredictor:
         self._plays += len(table)
         return table
 
-    @in_turn
+    @locked
     def learn(self, play: Play, y: Any) -> Round:
         """Learn from the true output (a vertex or a label) of an earlier play."""
         if not isinstance(play, Play):
@@ -227,7 +238,7 @@ class OnlinePredictor:
 
         `context` names the instance of the round where the space has several: see `OutputSpace.at`.
         """
-        with self._turn:  # not `in_turn`, which would take a tenth of a compiled round
+        with self._lock:  # not `locked`, which would take a tenth of a compiled round
             if context is None and not self._waiting:
                 compiled = self._compiled if self._compiled is not False else self.compiled
                 record = compiled.step(x, y) if compiled is not None else None
@@ -246,7 +257,7 @@ class OnlinePredictor:
         play = self._commit_play(instance, read, theta, law, vertex)
         return self._commit_learning(play, truth, seen, target_loss)
 
-    @in_turn
+    @locked
     def state(self) -> dict[str, Any]:
         """Everything that later rounds depend on, as arrays and JSON values."""
         return {
@@ -258,7 +269,7 @@ class OnlinePredictor:
             "certified": self._certified,
         }
 
-    @in_turn
+    @locked
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Continue from what `state` returned; plays that waited for feedback are forgotten.
 
@@ -269,7 +280,7 @@ class OnlinePredictor:
         before = self.learner.state()
         try:
             self.learner.load_state(entry(state, "learner"))
-            _refuse_wild_weights(self.learner, plays)
+            refuse_wild_weights(self.learner, plays)
         except BaseException:  # learners of others may change before they refuse
             self.learner.load_state(before)
             raise
@@ -277,7 +288,7 @@ class OnlinePredictor:
         self._plays, self._delay = plays, delay
         self._total_gap, self._certified = total_gap, certified
 
-    @in_turn
+    @locked
     def save(
         self, path: Any, *, extra: Mapping[str, Any] | None = None, forget_waiting: bool = False
     ) -> None:
@@ -337,34 +348,8 @@ class OnlinePredictor:
         path_length : float
             For "nonstationary": Σ‖U_{t+1} − U_t‖.
         """
-        learner, certificate, seen = self.learner, self.certificate, self.summary()
-        norm_U, delta = as_nonnegative(norm_U, "norm_U"), as_positive(delta, "delta")
-        path_length = as_nonnegative(path_length, "path_length")
-        kinds: dict[str, Callable[[], Bound | None]] = {
-            "expected": lambda: learner.bound(certificate, seen, norm_U),
-            "high_probability": lambda: learner.high_probability_bound(certificate, seen, norm_U, delta),
-            "online_to_batch": lambda: learner.online_to_batch_bound(certificate, seen, norm_U),
-            "nonstationary": lambda: learner.nonstationary_bound(certificate, seen, norm_U, path_length),
-        }
-        if kind not in kinds:
-            raise InvalidInputError(f"There is no guarantee of kind {kind!r}; there are: {', '.join(kinds)}.")
-        if not self._certified:
-            raise GuaranteeError(
-                "A round was decoded without a certificate: ν or the nearest output is not known on "
-                f"{self.space!r}, or a context has worse constants than it. Give nu=… and nearest_vertex, or "
-                "make the predictor with the worst instance."
-            )
-        with np.errstate(all="ignore"):  # what overflows is refused below
-            bound = kinds[kind]()
-        if bound is None:
-            better = "PolyakOGD(diameter=…)" if kind == "nonstationary" else "OGD()"
-            raise GuaranteeError(f"No theorem of kind {kind!r} is known for {learner!r}; use {better}.")
-        if not np.isfinite(bound.value):
-            raise NumericalError(
-                f"The bound for norm_U = {norm_U:g} is beyond the range of float64; scale the inputs so that "
-                "feature_bound, diameters and ‖U‖ are near 1."
-            )
-        return bound
+        asked = {"norm_U": norm_U, "delta": delta, "path_length": path_length}
+        return bound_of_what_ran(self, kind, **asked)
 
     def _instance(self, context: Any) -> Instance:
         space = self.space.at(context)
@@ -374,7 +359,7 @@ class OnlinePredictor:
         own = surrogate_gap(
             space, self.target, loss=loss, decoder=decoder, feature_bound=self.certificate.feature_bound
         )
-        return Instance(space, loss, decoder, _no_worse(own, self.certificate))
+        return Instance(space, loss, decoder, no_worse(own, self.certificate))
 
     def _scores(self, x: Any, space: OutputSpace) -> tuple[Any, Array]:
         read = read_within(self.model, x, space.dim, self.certificate.feature_bound)
@@ -412,7 +397,7 @@ class OnlinePredictor:
         expected, gap = law.expected_loss(round_loss), instance.loss.scale * law.prediction.gap
         self.learner.admit(gradient, loss=value, expected_loss=expected)
         if self.verify:
-            _verify(self.certificate, expected, value + gap, gradient.squared_norm)
+            verify_round(self.certificate, expected, value + gap, gradient.squared_norm)
         return Assessment(expected, value, gradient, gap)
 
     def _commit_learning(self, play: Play, truth: Array, seen: Assessment, target_loss: float) -> Round:
@@ -433,45 +418,6 @@ class OnlinePredictor:
             seen.gap,
             play.law,
         )
-
-
-def _refuse_wild_weights(learner: OnlineLearner, plays: int) -> None:
-    """Refuse weights, or a number of rounds, that no run of so many plays could have led to."""
-    with np.errstate(all="ignore"):
-        finite = np.isfinite(learner.weights).all() and np.isfinite(learner.average_weights).all()
-    if not finite or learner.rounds > plays:
-        raise InvalidInputError(
-            f"The state of the learner is not that of any run: its weights are not finite, or its "
-            f"{learner.rounds} rounds are more than the {plays} plays."
-        )
-
-
-def _verify(
-    certificate: SurrogateGap, expected_loss: float, surrogate_loss: float, squared_gradient: float
-) -> None:
-    """Check the two conditions of [SBTO24, Prop. 6] on a round."""
-    if certificate.a is None:
-        raise GuaranteeError(f"There is nothing to verify: {certificate.reason}")
-    slack, b = 1e-9 * (1.0 + surrogate_loss), certificate.b
-    allowed = (1.0 - certificate.a) * surrogate_loss
-    if expected_loss > allowed + slack:
-        raise GuaranteeError(
-            f"Lemma 4 fails: E L = {expected_loss:.9g} exceeds (1 − a)·S = {allowed:.9g}. A constant (ν, γ "
-            "or λ) is wrong, or the predictions are not optimal."
-        )
-    if squared_gradient > b * surrogate_loss + b * slack:
-        raise GuaranteeError(
-            f"‖∇S‖² = {squared_gradient:.9g} exceeds b·S = {b * surrogate_loss:.9g}. λ is wrong, or the "
-            "predictions are not optimal."
-        )
-
-
-def _no_worse(certificate: SurrogateGap, reference: SurrogateGap) -> bool:
-    """Whether what holds with the constants of `reference` holds with those of `certificate`."""
-    if certificate.a is None or reference.a is None:
-        return False
-    same_losses = certificate.largest_loss <= reference.largest_loss * (1 + 1e-9)
-    return certificate.a >= reference.a and certificate.b <= reference.b and same_losses
 
 
 def _generator(seed: int | None) -> np.random.Generator:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class OutputSpace(ABC):
     """A finite set Y ⊂ R^dim of outputs with the constants of [SBTO24, Assumption 1].
 
-    Made with another `psi` or `norm` than the class states, where given. Methods get finite float64 vectors of
-    length `dim`: `validation` refuses all else before they see it.
+    Made with another `psi` or `norm` than the class states, where given. Methods get finite float64 vectors
+    of length `dim`: `validation` refuses all else before they see it.
     """
 
     dim: int

@@ -110,7 +110,7 @@ def test_nobody_learns_while_another_does():
 
 def test_it_would_be_noticed_if_they_did_not_take_turns():
     predictor = predictor_of(osp.make_space("simplex", d=3), Careful)
-    predictor._turn = contextlib.nullcontext()
+    predictor._lock = contextlib.nullcontext()
     with pytest.raises(AssertionError, match="two at once"):
         learn_in_threads(predictor)
 
