@@ -68,7 +68,7 @@ def _compiled(
     from numba import njit
     from numba.extending import register_jitable
 
-    from osp_core.compiled import prefetch_numba  # noqa: F401 — gives `soon` its compiled form
+    from osp_core.compiled import prefetch_numba  # noqa: F401 — gives `prefetch` its compiled form
 
     used: tuple[Function, ...] = (*HELPERS, *helpers, *learning, *drawing)
     for function in used:

@@ -11,7 +11,29 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from osp_core.compiled.functions import affine_loss
-from osp_core.compiled.linear import add_up, add_up_active, are_columns, move, move_active, soon, squared_norm
+from osp_core.compiled.layout import (
+    BALL,
+    CORNER,
+    EXPECTED,
+    LARGEST_SQUARE,
+    NU,
+    ORDER,
+    PARAMS,
+    SCALE,
+    SURROGATE,
+    TARGET,
+    Y_HAT,
+    P,
+)
+from osp_core.compiled.linear import (
+    add_up,
+    add_up_active,
+    are_columns,
+    move,
+    move_active,
+    prefetch,
+    squared_norm,
+)
 from osp_core.errors import LARGEST
 from osp_core.learners.columns import settle_columns
 from osp_core.learners.weights import (
@@ -25,13 +47,6 @@ from osp_core.learners.weights import (
     WORTH,
 )
 
-SCALE, LARGEST_SQUARE, NU, ORDER, BALL, PARAMS = range(6)
-"""Entries of `setup`: scale of the loss, (feature bound)², ν, order of the norm, radius of the ball; then the
-numbers of the space."""
-
-TARGET, EXPECTED, SURROGATE, P = range(4)
-"""Columns of what a round costs, in the order of the columns of a trace."""
-
 Function = Callable[..., Any]
 
 
@@ -39,8 +54,7 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
     """Return the function that judges rounds and learns from them; see `assemble` for its parts.
 
     It stops at the first round that is refused, and returns how many it took. What to play is drawn later, by
-    `make_draw_rounds`: nothing that is learned depends on it. All arguments are arrays, as few as can be, and
-    not in tuples: one step spends more time on handing them over than on the round.
+    `make_draw_rounds`: nothing that is learned depends on it. `layout.ARGUMENTS` says what its arguments are.
     """
     predict, loss, nearest, decode, amount, multiplier, admits = parts
 
@@ -56,7 +70,7 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
         columns,
         values,
         index,
-        told,
+        revealed,
         points,
         ps,
         rows,
@@ -67,11 +81,12 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
         flat = memory.reshape(memory.shape[0], 2 * d)  # a column is its core, then its residue
         if not dense:
             for j in range(starts[0], starts[1]):
-                soon(memory, columns[j])
+                prefetch(memory, columns[j])
         for t in range(index.size):
             first, last = starts[t], starts[t + 1]
-            truth, cost, constant = told[index[t], :d], told[index[t], d : 2 * d], told[index[t], 2 * d]
-            y_hat, corner, p = points[0, t], points[1, t], ps[t]
+            label = revealed[index[t]]
+            truth, cost, constant = label[:d], label[d : 2 * d], label[2 * d]
+            y_hat, corner, p = points[Y_HAT, t], points[CORNER, t], ps[t]
 
             squared_size = squared_norm(values, first, last)
             if not squared_size <= setup[LARGEST_SQUARE]:
@@ -159,11 +174,12 @@ def make_predict_row(predict: Function, nearest: Function) -> Function:
 def make_draw_rounds(draw: Function, sample: Function) -> Function:
     """Return the function that draws what is played in rounds that were learned from, and what that costs."""
 
-    def draw_rounds(points, ps, index, told, setup, rng, played, rows):  # type: ignore[no-untyped-def]
+    def draw_rounds(points, ps, index, revealed, setup, rng, played, rows):  # type: ignore[no-untyped-def]
         d, params = played.size, setup[PARAMS:]
         for t in range(len(rows)):
-            draw(sample, points[0, t], points[1, t], ps[t], params, rng, played)
-            rows[t, TARGET] = affine_loss(told[index[t], d : 2 * d], told[index[t], 2 * d], played)
+            label = revealed[index[t]]
+            draw(sample, points[Y_HAT, t], points[CORNER, t], ps[t], params, rng, played)
+            rows[t, TARGET] = affine_loss(label[d : 2 * d], label[2 * d], played)
 
     return draw_rounds
 

@@ -223,7 +223,7 @@ class OutputSpace(ABC):
                 f"{self!r} has no tractable Gibbs marginals; use psi=SquaredNorm(), which every space has."
             ) from error
 
-    def round_parts(self) -> SpaceParts | None:
+    def compiled_parts(self) -> SpaceParts | None:
         """This space for compiled rounds, see `osp_core.compiled`; None where there is no such form."""
         return None
 
