@@ -21,6 +21,7 @@ from osp_core.online.records import LawToCome, Play, Round
 from osp_core.online.trace import FIELDS
 from osp_core.surrogates.decoders import BlockwiseDecoder
 from osp_core.surrogates.laws import Law
+from osp_core.surrogates.mixing import randomises
 
 if TYPE_CHECKING:
     from osp_core.online.predictor import OnlinePredictor
@@ -167,10 +168,7 @@ class CompiledRounds:
             vertex = nearest.copy()
             vertex[randomised] = rng.random(int(randomised.sum())) < y_hat[randomised]
             return np.asarray(vertex)
-        p = ps.item()
-        if p <= 0.0 or rng.random() >= p:
-            return None
-        return self._sample(y_hat, rng)
+        return self._sample(y_hat, rng) if randomises(ps.item(), rng) else None
 
     def _sample(self, y_hat: Array, rng: np.random.Generator) -> Array:
         """A random output of mean ŷ, by the method of the space: for one, it is faster than compiled code.
