@@ -6,7 +6,7 @@ import numpy as np
 
 import osp_core as osp
 from osp_core import kernels
-from osp_core.online.compiled_rounds import FusedRounds
+from osp_core.online.compiled_rounds import CompiledRounds
 
 SPACES = {
     "softmax": lambda: osp.make_space("simplex", d=4),
@@ -34,7 +34,9 @@ def predictor(space, n=6, learner=None, **options):
 
 def uncompiled(subject):
     """The same predictor with the text of the compiled rounds run as plain Python."""
-    subject._compiled = FusedRounds(subject, subject.learner, subject.space.round_parts(), compiled=False)
+    subject._compiled = CompiledRounds(
+        subject, subject.learner, subject.space.compiled_parts(), compiled=False
+    )
     return subject
 
 

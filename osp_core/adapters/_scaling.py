@@ -15,8 +15,8 @@ import numpy as np
 
 from osp_core import kernels
 from osp_core.adapters import kernels_numpy
-from osp_core.adapters.kernels_numpy import RELATIVE_SPREAD, SMALLEST_SPREAD
 from osp_core.errors import Array, InvalidInputError, as_positive
+from osp_core.models.moments import inverse_spread
 
 LARGEST = 1e100  # squares of larger entries leave the range of float64
 
@@ -195,7 +195,7 @@ class SparseStandardScaling(Scaling):
         return _divided(scaled, np.where(lengths > 0, lengths, 1.0))
 
     def _factors(self, columns: Any) -> Array:
-        return _inverse(np.sqrt(self.squares[columns] / max(1, self.count)), np.zeros(1))
+        return np.asarray(inverse_spread(self.squares[columns], max(1, self.count), 0.0))
 
 
 def make_scaling(
@@ -235,11 +235,6 @@ def _refuse_beyond_range(largest: float) -> None:
             f"An input has an entry of size {largest:.3g}; they must be finite and at most {LARGEST:g}. "
             "Remove or impute such rows, or change the unit of the feature."
         )
-
-
-def _inverse(spread: Array, mean: Array) -> Array:
-    varies = spread > np.maximum(SMALLEST_SPREAD, RELATIVE_SPREAD * mean)
-    return np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
 
 
 def _unit(rows: Array) -> Array:

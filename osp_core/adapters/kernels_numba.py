@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from osp_core.errors import Array
+from osp_core.models.moments import inverse_spread, welford
 
-SMALLEST_SPREAD = 1e-50
-RELATIVE_SPREAD = 1e-10
+register_jitable(welford)
+register_jitable(inverse_spread)
 
 
 @njit(cache=True)
 def observe(row: Array, count: int, mean: Array, squares: Array) -> tuple[Array, Array, Array]:
     """One step of Welford's method: the mean, the sum of squares and the factors after `count` rows."""
     size = row.size
-    new_mean, new_squares, factors = np.empty(size), np.empty(size), np.zeros(size)
+    new_mean, new_squares, factors = np.empty(size), np.empty(size), np.empty(size)
     for j in range(size):
-        difference = row[j] - mean[j]
-        new_mean[j] = mean[j] + difference / count
-        new_squares[j] = squares[j] + difference * (row[j] - new_mean[j])
-        spread = np.sqrt(new_squares[j] / count)
-        if spread > max(SMALLEST_SPREAD, RELATIVE_SPREAD * abs(new_mean[j])):
-            factors[j] = 1.0 / spread
+        new_mean[j], new_squares[j] = welford(row[j], count, mean[j], squares[j])
+        factors[j] = inverse_spread(new_squares[j], count, new_mean[j])
     return new_mean, new_squares, factors
 
 

@@ -5,19 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from osp_core.errors import Array
-
-SMALLEST_SPREAD = 1e-50
-RELATIVE_SPREAD = 1e-10  # a column that varies less than this is constant up to rounding
+from osp_core.models.moments import inverse_spread, welford
 
 
 def observe(row: Array, count: int, mean: Array, squares: Array) -> tuple[Array, Array, Array]:
     """One step of Welford's method: the mean, the sum of squares and the factors after `count` rows."""
-    difference = row - mean
-    new_mean = mean + difference / count
-    new_squares = squares + difference * (row - new_mean)
-    spread = np.sqrt(new_squares / count)
-    varies = spread > np.maximum(SMALLEST_SPREAD, RELATIVE_SPREAD * np.abs(new_mean))
-    return new_mean, new_squares, np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
+    new_mean, new_squares = welford(row, count, mean, squares)
+    return new_mean, new_squares, inverse_spread(new_squares, count, new_mean)
 
 
 def standardise(row: Array, mean: Array, factors: Array, intercept: bool) -> Array:

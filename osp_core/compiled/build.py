@@ -14,9 +14,15 @@ from osp_core.compiled import functions, linear, round_kernel
 from osp_core.compiled.parts import SpaceParts
 from osp_core.learners import columns
 from osp_core.learners.step_sizes import Rule
+from osp_core.surrogates import mixing
 
 Function = Callable[..., Any]
 HELPERS = (
+    mixing.significant,
+    mixing.probability,
+    mixing.mixture,
+    mixing.randomises,
+    functions.affine,
     functions.affine_loss,
     functions.mean_score,
     functions.shifted_squared_norm_loss,
@@ -49,7 +55,7 @@ class RoundFunctions:
 def assemble(parts: SpaceParts, rule: Rule, *, by_coordinate: bool, compiled: bool) -> RoundFunctions:
     """Return the rounds of a space, a learner and a decoder (by coordinate, or on the whole output)."""
     decode = functions.decode_coordinates if by_coordinate else functions.decode_whole
-    draw = round_kernel.draw_coordinates if by_coordinate else round_kernel.draw_whole
+    draw = functions.draw_coordinates if by_coordinate else functions.draw_whole
     learning = (parts.predict, parts.loss, parts.nearest, decode, rule.amount, rule.multiplier, rule.admits)
     if compiled:
         return _compiled(learning, (draw, parts.sample), parts.helpers)
@@ -68,7 +74,7 @@ def _compiled(
     from numba import njit
     from numba.extending import register_jitable
 
-    from osp_core.compiled import prefetch_numba  # noqa: F401 — gives `soon` its compiled form
+    from osp_core.compiled import prefetch_numba  # noqa: F401 — gives `prefetch` its compiled form
 
     used: tuple[Function, ...] = (*HELPERS, *helpers, *learning, *drawing)
     for function in used:

@@ -25,12 +25,12 @@ def parts_for(predictor: OnlinePredictor) -> SpaceParts | None:
     """Return the functions of a predictor's space where compiled rounds do what its parts do; else None.
 
     A compiled round stands for methods of all of them, and would pass over one that is overridden. So classes
-    are compared exactly. A space declares its compiled form by `round_parts` and a learner by `rule`, in the
+    are compared exactly. A space declares its compiled form by `compiled_parts`, a learner by `rule`, in the
     very class of the object: who inherits from such a class declares anew, or plays plain rounds.
     """
     space, learner, decoder = predictor.space, predictor.learner, predictor.decoder
     exact = (
-        "round_parts" in vars(type(space))
+        "compiled_parts" in vars(type(space))
         and _keeps_to_its_rule(learner)
         and type(predictor.model) is LinearModel
         and type(predictor.loss) is FenchelYoungLoss
@@ -39,7 +39,7 @@ def parts_for(predictor: OnlinePredictor) -> SpaceParts | None:
     used = (space, learner, decoder, predictor.loss, predictor.target)
     if not exact or predictor.verify or not all(map(_has_the_methods_of_its_class, used)):
         return None
-    return space.round_parts() if _is_fit(decoder, space) else None
+    return space.compiled_parts() if _is_fit(decoder, space) else None
 
 
 def _keeps_to_its_rule(learner: Any) -> bool:

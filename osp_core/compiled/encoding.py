@@ -24,7 +24,7 @@ Rows = tuple[Any, Any, Array]
 """Rows of inputs: where each starts, the columns of the entries (empty when dense), and the entries."""
 
 
-class Told(NamedTuple):
+class Revealed(NamedTuple):
     """What a label reveals: `row` is a table of one row with the true vertex, the cost and the constant."""
 
     row: Array
@@ -40,28 +40,28 @@ class Feedback:
         self.space, self.target = space, target
         self._most = max(1, MEMORY // (2 * space.dim + 1))
         self._remembers = type(target) is not DecisionRegret  # costs hardly come twice
-        self._revealed: dict[Hashable, Told] = {}
+        self._revealed: dict[Hashable, Revealed] = {}
 
-    def reveal(self, y: Any) -> Told | None:
+    def reveal(self, y: Any) -> Revealed | None:
         """What a label says; None where it is for the general code to judge."""
         key = label_key(y) if self._remembers else None
         if key is None:
             return self._reveal(y)
-        told = self._revealed.get(key)
-        if told is None:
-            told = self._reveal(y)
-            if told is not None:
+        revealed = self._revealed.get(key)
+        if revealed is None:
+            revealed = self._reveal(y)
+            if revealed is not None:
                 if len(self._revealed) >= self._most:
                     self._revealed.clear()
-                self._revealed[key] = told
-        return told
+                self._revealed[key] = revealed
+        return revealed
 
-    def _reveal(self, y: Any) -> Told | None:
+    def _reveal(self, y: Any) -> Revealed | None:
         truth, loss = reveal(self.target, self.space, y)
         if not is_readable(self.space, truth, loss):
             return None
         row, d = np.concatenate([truth, loss.cost, [loss.constant]])[np.newaxis], self.space.dim
-        return Told(row, row[0, :d], row[0, d : 2 * d], float(loss.constant))
+        return Revealed(row, row[0, :d], row[0, d : 2 * d], float(loss.constant))
 
     def encode(self, Y: Sequence[Any]) -> tuple[Any, Array]:
         """Number the labels of a chunk, up to the first bad one, with a table of what they reveal."""
@@ -70,25 +70,25 @@ class Feedback:
         if type(labels) is np.ndarray and labels.ndim == 1 and labels.dtype.kind in "biufU":
             labels, index = np.unique(labels, return_inverse=True)
         numbers: dict[int, int] = {}
-        revealed: list[Told] = []
+        distinct: list[Revealed] = []
         code = np.full(len(labels), -1)
         for k, y in enumerate(labels):
             try:
-                told = self.reveal(y)
+                revealed = self.reveal(y)
             except Exception:  # a target may raise anything, and will again in the round that is bad
-                told = None
-            if told is not None:
+                revealed = None
+            if revealed is not None:
                 # What is remembered is one object per label, and the list keeps the others alive.
-                code[k] = numbers.setdefault(id(told), len(revealed))
-                if code[k] == len(revealed):
-                    revealed.append(told)
+                code[k] = numbers.setdefault(id(revealed), len(distinct))
+                if code[k] == len(distinct):
+                    distinct.append(revealed)
             elif labels is Y:
                 break  # nothing after a bad round is looked at
         index = code[index]
         index = index[: np.argmax(index < 0)] if (index < 0).any() else index
-        if not revealed:
+        if not distinct:
             return index[:0], np.empty((0, 0))
-        return index, np.concatenate([told.row for told in revealed])
+        return index, np.concatenate([revealed.row for revealed in distinct])
 
 
 def label_key(y: Any) -> Hashable | None:

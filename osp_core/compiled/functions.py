@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-from osp_core.surrogates.laws import NEGLIGIBLE
+from osp_core.surrogates.mixing import mixture, probability, randomises, significant
 
-Vector = Any
+Vector = Any  # a float64 vector
+Function = Callable[..., Any]
 
 
 def squared_norm_loss(theta: Vector, params: Vector, y: Vector, y_hat: Vector) -> float:
@@ -60,28 +62,62 @@ def mean_score(theta: Vector) -> float:
     return float(total / theta.size)
 
 
-def affine_loss(cost: Vector, constant: float, played: Vector) -> float:
-    """⟨cost, played⟩ + constant, which is at least 0."""
+def affine(cost: Vector, constant: float, point: Vector) -> float:
+    """⟨cost, point⟩ + constant."""
     total = constant
     for i in range(cost.size):
-        total += cost[i] * played[i]
-    return max(0.0, total)
+        total += cost[i] * point[i]
+    return total
 
 
-def decode_whole(y_hat: Vector, nearest: Vector, nu: float, order: float, p: Vector) -> None:
-    """p = min(1, 2Δ*/ν), [SBTO24, Algorithm 1]."""
-    p[0] = min(1.0, 2.0 * distance(y_hat, nearest, order) / nu)
+def affine_loss(cost: Vector, constant: float, played: Vector) -> float:
+    """The target loss of what was played, which is at least 0."""
+    return max(0.0, affine(cost, constant, played))
 
 
-def decode_coordinates(y_hat: Vector, nearest: Vector, nu: float, order: float, p: Vector) -> None:
+def decode_whole(y_hat: Vector, nearest: Vector, nu: float, order: float, p: Vector, mean: Vector) -> None:
+    """[SBTO24, Algorithm 1]: p, and the mean of what is played."""
+    p[0] = probability(significant(distance(y_hat, nearest, order)), nu)
+    for i in range(y_hat.size):
+        mean[i] = mixture(p[0], nearest[i], y_hat[i])
+
+
+def decode_coordinates(
+    y_hat: Vector, nearest: Vector, nu: float, order: float, p: Vector, mean: Vector
+) -> None:
     """Algorithm 1 on every coordinate, each with its own p."""
     for i in range(y_hat.size):
-        away = abs(y_hat[i] - nearest[i])
-        p[i] = min(1.0, 2.0 * away / nu) if away >= NEGLIGIBLE else 0.0
+        p[i] = probability(significant(abs(y_hat[i] - nearest[i])), nu)
+        mean[i] = mixture(p[i], nearest[i], y_hat[i])
+
+
+def draw_whole(
+    sample: Function, y_hat: Vector, nearest: Vector, p: Vector, params: Vector, rng: Any, played: Vector
+) -> None:
+    """Draw as `DecodingLaw.sample` does."""
+    if randomises(p[0], rng):
+        sample(y_hat, params, rng, played)
+    else:
+        for i in range(played.size):
+            played[i] = nearest[i]
+
+
+def draw_coordinates(
+    sample: Function, y_hat: Vector, nearest: Vector, p: Vector, params: Vector, rng: Any, played: Vector
+) -> None:
+    """Draw as `BlockwiseLaw.sample` does on blocks of one coordinate."""
+    # First a coin for every coordinate, then one more for those that are randomised.
+    for i in range(played.size):
+        played[i] = rng.random()
+    for i in range(played.size):
+        if played[i] < p[i]:
+            played[i] = 1.0 if rng.random() < y_hat[i] else 0.0
+        else:
+            played[i] = nearest[i]
 
 
 def distance(point: Vector, other: Vector, order: float) -> float:
-    """‖point − other‖ in the ℓ norm of this order; 0 where that is rounding."""
+    """‖point − other‖ in the ℓ norm of this order."""
     total = 0.0
     for i in range(point.size):
         away = abs(point[i] - other[i])
@@ -97,4 +133,4 @@ def distance(point: Vector, other: Vector, order: float) -> float:
         total = math.sqrt(total)
     elif order not in (1.0, math.inf):
         total = total ** (1.0 / order)
-    return total if total >= NEGLIGIBLE else 0.0
+    return total

@@ -61,9 +61,9 @@ def add_up_active(
         ahead, column = j + last - first, flat[columns[j]]  # ahead is most likely in the next round
         if ahead < columns.size:
             if j % 2 == 1:
-                soon(flat, columns[ahead])
+                prefetch(flat, columns[ahead])
             if past > 0:
-                soon(behind, columns[ahead])
+                prefetch(behind, columns[ahead])
         if past > 0 and behind[columns[j]] < past:
             catch_up(column, epochs, behind[columns[j]], past)
             behind[columns[j]] = past
@@ -83,10 +83,10 @@ def move_active(flat: Any, columns: Any, values: Any, first: int, last: int, cha
     for j in range(first, last):
         ahead, column = j + last - first, flat[columns[j]]
         if ahead < columns.size and j % 2 == 0:
-            soon(flat, columns[ahead])
+            prefetch(flat, columns[ahead])
         for i in range(change.size):
             column[i] += values[j] * change[i]
 
 
-def soon(array: Any, index: int) -> None:
+def prefetch(array: Any, index: int) -> None:
     """Say that array[index] will be needed: compiled, it is fetched from main memory in the meantime."""

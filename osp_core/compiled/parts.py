@@ -16,8 +16,8 @@ class SpaceParts:
     """Functions of a space and its Ψ that numba can compile, defined at the top level of a module.
 
     All write their result into `out`, all of it, change nothing else, and allocate nothing that outlives
-    them. They may assume finite input. The class whose `round_parts` returns them declares that they do what
-    its methods do; those who inherit from it play plain rounds.
+    them. They may assume finite input. The class whose `compiled_parts` returns them declares that they do
+    what its methods do; those who inherit from it play plain rounds.
 
     Attributes
     ----------

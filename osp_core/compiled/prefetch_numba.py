@@ -1,4 +1,4 @@
-"""`soon`, compiled: the instruction that fetches memory ahead of its use."""
+"""`prefetch`, compiled: the instruction that fetches memory ahead of its use."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
-from osp_core.compiled.linear import soon
+from osp_core.compiled.linear import prefetch
 
 LINE = 64  # bytes that come at once
 
 
-@overload(soon, inline="always")
-def _soon(array: Any, index: Any) -> Any:
+@overload(prefetch, inline="always")
+def _prefetch_entry(array: Any, index: Any) -> Any:
     def compiled(array: Any, index: Any) -> Any:
         for offset in range(0, array.strides[0], LINE):
-            _prefetch(array, index * array.strides[0] + offset)  # type: ignore[call-arg]
+            _prefetch_line(array, index * array.strides[0] + offset)  # type: ignore[call-arg]
 
     return compiled
 
 
 @intrinsic
-def _prefetch(typing_context: Any, array: Any, offset: Any) -> Any:
+def _prefetch_line(typing_context: Any, array: Any, offset: Any) -> Any:
     """Fetch the line of memory `offset` bytes after the first entry of an array, for writing."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -10,27 +10,34 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from osp_core.compiled.functions import affine_loss
-from osp_core.compiled.linear import add_up, add_up_active, are_columns, move, move_active, soon, squared_norm
-from osp_core.errors import LARGEST
-from osp_core.learners.columns import settle_columns
-from osp_core.learners.weights import (
-    FACTOR,
-    MASS,
-    NORM_REFRESH,
-    PAST,
-    SMALLEST_FACTOR,
-    SQUARED_NORM,
-    UPDATES,
-    WORTH,
+from osp_core.compiled.functions import affine, affine_loss
+from osp_core.compiled.layout import (
+    BALL,
+    CORNER,
+    EXPECTED,
+    LARGEST_SQUARE,
+    NU,
+    ORDER,
+    PARAMS,
+    SCALE,
+    SURROGATE,
+    TARGET,
+    Y_HAT,
+    P,
 )
-
-SCALE, LARGEST_SQUARE, NU, ORDER, BALL, PARAMS = range(6)
-"""Entries of `setup`: scale of the loss, (feature bound)², ν, order of the norm, radius of the ball; then the
-numbers of the space."""
-
-TARGET, EXPECTED, SURROGATE, P = range(4)
-"""Columns of what a round costs, in the order of the columns of a trace."""
+from osp_core.compiled.linear import (
+    add_up,
+    add_up_active,
+    are_columns,
+    move,
+    move_active,
+    prefetch,
+    squared_norm,
+)
+from osp_core.errors import LARGEST
+from osp_core.learners.columns import FACTOR, MASS, PAST, SQUARED_NORM, UPDATES, settle_columns
+from osp_core.learners.weights import NORM_REFRESH, SMALLEST_FACTOR, WORTH
+from osp_core.regularizers.arithmetic import ROUNDING
 
 Function = Callable[..., Any]
 
@@ -39,8 +46,7 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
     """Return the function that judges rounds and learns from them; see `assemble` for its parts.
 
     It stops at the first round that is refused, and returns how many it took. What to play is drawn later, by
-    `make_draw_rounds`: nothing that is learned depends on it. All arguments are arrays, as few as can be, and
-    not in tuples: one step spends more time on handing them over than on the round.
+    `make_draw_rounds`: nothing that is learned depends on it. `layout.ARGUMENTS` says what its arguments are.
     """
     predict, loss, nearest, decode, amount, multiplier, admits = parts
 
@@ -56,22 +62,24 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
         columns,
         values,
         index,
-        told,
+        revealed,
         points,
         ps,
         rows,
     ):
         d, dense = points.shape[2], columns.size == 0
         scores, theta, change = work[:d], work[d : 2 * d], work[2 * d :]
+        mean = change[:d]  # of what is played; there is no change before the round is judged
         params, scale = setup[PARAMS:], setup[SCALE]
         flat = memory.reshape(memory.shape[0], 2 * d)  # a column is its core, then its residue
         if not dense:
             for j in range(starts[0], starts[1]):
-                soon(memory, columns[j])
+                prefetch(memory, columns[j])
         for t in range(index.size):
             first, last = starts[t], starts[t + 1]
-            truth, cost, constant = told[index[t], :d], told[index[t], d : 2 * d], told[index[t], 2 * d]
-            y_hat, corner, p = points[0, t], points[1, t], ps[t]
+            label = revealed[index[t]]
+            truth, cost, constant = label[:d], label[d : 2 * d], label[2 * d]
+            y_hat, corner, p = points[Y_HAT, t], points[CORNER, t], ps[t]
 
             squared_size = squared_norm(values, first, last)
             if not squared_size <= setup[LARGEST_SQUARE]:
@@ -93,27 +101,25 @@ def make_learn_rounds(parts: Sequence[Function]) -> Function:
                 return t
             predict(theta, params, y_hat)
             nearest(y_hat, params, corner)
-            decode(y_hat, corner, setup[NU], setup[ORDER], p)
+            decode(y_hat, corner, setup[NU], setup[ORDER], p, mean)
 
-            expected, squares, inner, mean_p = constant, 0.0, 0.0, 0.0
+            expected, squares, inner, sum_p = affine(cost, constant, mean), 0.0, 0.0, 0.0
             for i in range(p.size):
-                mean_p += p[i] / p.size
+                sum_p += p[i]
             for i in range(d):
-                mixed = p[i if p.size == d else 0]
-                expected += cost[i] * ((1.0 - mixed) * corner[i] + mixed * y_hat[i])
                 residual = scale * (y_hat[i] - truth[i])
                 squares += residual * residual
                 inner += residual * scores[i]
             surrogate = scale * loss(theta, params, truth, y_hat)
             squares *= squared_size
             # Beyond rounding at its least, the general code judges what is rounding.
-            if not -1e-12 * scale <= surrogate < math.inf or not abs(expected) < math.inf:
+            if not -ROUNDING * scale <= surrogate < math.inf or not abs(expected) < math.inf:
                 return t
             if not admits(rule, squares):
                 return t
             expected = max(0.0, expected)
             rows[t, TARGET] = affine_loss(cost, constant, corner)  # until something else is drawn
-            rows[t, EXPECTED], rows[t, SURROGATE], rows[t, P] = expected, max(0.0, surrogate), mean_p
+            rows[t, EXPECTED], rows[t, SURROGATE], rows[t, P] = expected, max(0.0, surrogate), sum_p / p.size
 
             weights[MASS] += times * factor  # W_t enters the average
             step = amount(rule, squares, factor * inner, rows[t, SURROGATE], expected) / factor
@@ -159,36 +165,14 @@ def make_predict_row(predict: Function, nearest: Function) -> Function:
 def make_draw_rounds(draw: Function, sample: Function) -> Function:
     """Return the function that draws what is played in rounds that were learned from, and what that costs."""
 
-    def draw_rounds(points, ps, index, told, setup, rng, played, rows):  # type: ignore[no-untyped-def]
+    def draw_rounds(points, ps, index, revealed, setup, rng, played, rows):  # type: ignore[no-untyped-def]
         d, params = played.size, setup[PARAMS:]
         for t in range(len(rows)):
-            draw(sample, points[0, t], points[1, t], ps[t], params, rng, played)
-            rows[t, TARGET] = affine_loss(told[index[t], d : 2 * d], told[index[t], 2 * d], played)
+            label = revealed[index[t]]
+            draw(sample, points[Y_HAT, t], points[CORNER, t], ps[t], params, rng, played)
+            rows[t, TARGET] = affine_loss(label[d : 2 * d], label[2 * d], played)
 
     return draw_rounds
-
-
-def draw_whole(sample: Function, y_hat: Any, corner: Any, p: Any, params: Any, rng: Any, played: Any) -> None:
-    """Draw as `DecodingLaw.sample` does."""
-    if p[0] <= 0.0 or rng.random() >= p[0]:
-        for i in range(played.size):
-            played[i] = corner[i]
-    else:
-        sample(y_hat, params, rng, played)
-
-
-def draw_coordinates(
-    sample: Function, y_hat: Any, corner: Any, p: Any, params: Any, rng: Any, played: Any
-) -> None:
-    """Draw as `BlockwiseLaw.sample` does on blocks of one coordinate."""
-    # First a coin for every coordinate, then one more for those that are randomised.
-    for i in range(played.size):
-        played[i] = rng.random()
-    for i in range(played.size):
-        if played[i] < p[i]:
-            played[i] = 1.0 if rng.random() < y_hat[i] else 0.0
-        else:
-            played[i] = corner[i]
 
 
 def shrink(

@@ -8,7 +8,7 @@ import numpy as np
 
 from osp_core.errors import Array, UnsupportedError
 from osp_core.spaces import OutputSpace
-from osp_core.surrogates.laws import NEGLIGIBLE
+from osp_core.surrogates.mixing import mixture, probability, significant
 from osp_core.targets import AffineLoss
 
 
@@ -52,10 +52,9 @@ def ratio_table(space: OutputSpace, target: AffineLoss, thetas: Array, ys: Array
     """Decode every row of `thetas` by Algorithm 1 and judge it against every row of `ys`."""
     predictions = space.predict_many(thetas)
     nearest = space.nearest_vertex_many(predictions.point)
-    distance = np.atleast_1d(space.distance(nearest, predictions.point))
-    distance[distance < NEGLIGIBLE] = 0.0
-    p = np.minimum(1.0, 2.0 * distance / space.nu)[:, np.newaxis]
-    means = nearest + p * (predictions.point - nearest)
+    distance = significant(np.atleast_1d(space.distance(nearest, predictions.point)))
+    p = probability(distance, space.nu)[:, np.newaxis]
+    means = mixture(p, nearest, predictions.point)
     expected, losses, squares = (np.empty((len(thetas), len(ys))) for _ in range(3))
     for column, y in enumerate(ys):
         affine = target.at(y)

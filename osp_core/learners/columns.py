@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-PAST = 4  # the entry of `numbers` that counts the past epochs
+FACTOR, MASS, SQUARED_NORM, UPDATES, PAST = range(5)
+"""Entries of the `numbers` of LazyWeights."""
 
 
 def catch_up(column: Any, epochs: Any, first: int, last: int) -> None:

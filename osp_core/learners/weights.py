@@ -10,6 +10,7 @@ import numpy as np
 
 from osp_core.errors import Array, InvalidInputError
 from osp_core.kernels import load
+from osp_core.learners.columns import FACTOR, MASS, PAST, SQUARED_NORM, UPDATES
 from osp_core.learners.states import array
 from osp_core.models import Gradient
 
@@ -17,7 +18,6 @@ SMALLEST_FACTOR = 1e-3  # below it the factored form loses digits of the sum
 NORM_REFRESH = 1024  # updates after which the norm is computed afresh; more where they touch little
 WORTH = 64.0  # times all columns are written before the norm of all is worth computing
 EPOCHS = 1024  # factors that columns may be behind
-FACTOR, MASS, SQUARED_NORM, UPDATES, PAST = range(5)
 
 
 class LazyWeights:

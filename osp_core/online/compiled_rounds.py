@@ -11,7 +11,8 @@ import numpy as np
 from osp_core import kernels
 from osp_core.compiled.build import assemble
 from osp_core.compiled.eligible import parts_for
-from osp_core.compiled.encoding import FLOAT64, NO_COLUMNS, Feedback, Rows, Told, as_row
+from osp_core.compiled.encoding import FLOAT64, NO_COLUMNS, Feedback, Revealed, Rows, as_row
+from osp_core.compiled.layout import CORNER, Y_HAT
 from osp_core.compiled.parts import SpaceParts
 from osp_core.errors import LARGEST, Array, InvalidInputError
 from osp_core.learners.rule_learner import RuleLearner
@@ -20,6 +21,7 @@ from osp_core.online.records import LawToCome, Play, Round
 from osp_core.online.trace import FIELDS
 from osp_core.surrogates.decoders import BlockwiseDecoder
 from osp_core.surrogates.laws import Law
+from osp_core.surrogates.mixing import randomises
 
 if TYPE_CHECKING:
     from osp_core.online.predictor import OnlinePredictor
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 FIRST = np.zeros(1, dtype=np.int64)
 
 
-class FusedRounds:
+class CompiledRounds:
     """The rounds of one predictor, compiled.
 
     A round that is refused here is not an error: the general code takes it up, and says what is wrong if
@@ -68,12 +70,12 @@ class FusedRounds:
 
     def step(self, x: Any, y: Any) -> Round | None:
         """Play for x and learn from y; None, with nothing changed, when compiled code does not take it."""
-        told = self.feedback.reveal(y)
-        if told is None:
+        revealed = self.feedback.reveal(y)
+        if revealed is None:
             return None
         if x.__class__ is not np.ndarray or x.dtype != FLOAT64 or x.shape != self.shape:
             x = read_within(self.predictor.model, x, self.space.dim, self.predictor.certificate.feature_bound)
-        return self._learn(x, told, None)
+        return self._learn(x, revealed, None)
 
     def nearest(self, x: Any) -> Array | None:
         """The output nearest to ŷ; None when compiled code does not take this input."""
@@ -89,18 +91,22 @@ class FusedRounds:
 
     def learn(self, play: Play, y: Any) -> Round | None:
         """Learn from y what was played with the present weights: the same as `step` would have."""
-        told = self.feedback.reveal(y)
-        return self._learn(play.x, told, play) if told is not None and self._is_output(play.vertex) else None
+        revealed = self.feedback.reveal(y)
+        return (
+            self._learn(play.x, revealed, play)
+            if revealed is not None and self._is_output(play.vertex)
+            else None
+        )
 
-    def _learn(self, x: Any, told: Told, play: Play | None) -> Round | None:
+    def _learn(self, x: Any, revealed: Revealed, play: Play | None) -> Round | None:
         rows = (self._row_of_one, NO_COLUMNS, x)
         if x.__class__ is not np.ndarray or not x.flags.carray:
             rows = as_row(x)
         points, ps, table = np.empty((2, 1, self.space.dim)), self._one_p, self._one_row
-        if not self._call(rows, FIRST, told.row, points, ps, table):
+        if not self._call(rows, FIRST, revealed.row, points, ps, table):
             return None
         loss, expected, surrogate, p, gap = table[0].tolist()
-        y_hat, nearest = points[0, 0], points[1, 0]
+        y_hat, nearest = points[Y_HAT, 0], points[CORNER, 0]
         law: Law | LawToCome
         if play is None:
             vertex, law = self._draw(y_hat, nearest, ps), LawToCome(self.predictor.decoder, y_hat)
@@ -109,8 +115,8 @@ class FusedRounds:
         if vertex is None:
             vertex = nearest.copy()
         else:
-            loss = self._charge(told.cost, told.constant, vertex)
-        truth = told.truth.copy()
+            loss = self._charge(revealed.cost, revealed.constant, vertex)
+        truth = revealed.truth.copy()
         return Round(self.space, vertex, truth, nearest, loss, expected, surrogate, p, gap, law)
 
     def learn_many(self, rows: Rows, Y: Sequence[Any]) -> Array:
@@ -119,18 +125,19 @@ class FusedRounds:
             raise InvalidInputError(
                 f"X has {len(rows[0]) - 1} rows and Y {len(Y)} outputs; there must be one y for every x."
             )
-        index, told = self.feedback.encode(Y)
+        index, revealed = self.feedback.encode(Y)
         rounds, dim = len(index), self.space.dim
         table = np.zeros((rounds, len(FIELDS)))
         if not rounds:
             return table
         points, ps = np.empty((2, rounds, dim)), np.empty((rounds, self._width))
-        done = self._call(rows, index, told, points, ps, table)
+        done = self._call(rows, index, revealed, points, ps, table)
         rng, played = self.predictor.rng, np.empty(dim)
-        self._draw_rounds(points, ps, index, told, self.setup, rng, played, table[:done])
+        self._draw_rounds(points, ps, index, revealed, self.setup, rng, played, table[:done])
         return table[:done]
 
-    def _call(self, rows: Rows, index: Any, told: Array, points: Array, ps: Array, table: Array) -> int:
+    def _call(self, rows: Rows, index: Any, revealed: Array, points: Array, ps: Array, table: Array) -> int:
+        """Learn from rounds; the arrays are those of `layout.ARGUMENTS`, in that order."""
         learner = self.learner
         array = learner._array
         done: int = self._learn_rounds(
@@ -143,7 +150,7 @@ class FusedRounds:
             self._work,
             *rows,
             index,
-            told,
+            revealed,
             points,
             ps,
             table,
@@ -161,10 +168,7 @@ class FusedRounds:
             vertex = nearest.copy()
             vertex[randomised] = rng.random(int(randomised.sum())) < y_hat[randomised]
             return np.asarray(vertex)
-        p = ps.item()
-        if p <= 0.0 or rng.random() >= p:
-            return None
-        return self._sample(y_hat, rng)
+        return self._sample(y_hat, rng) if randomises(ps.item(), rng) else None
 
     def _sample(self, y_hat: Array, rng: np.random.Generator) -> Array:
         """A random output of mean ŷ, by the method of the space: for one, it is faster than compiled code.
@@ -186,9 +190,9 @@ class FusedRounds:
         return vertex.__class__ is np.ndarray and vertex.dtype == FLOAT64 and vertex.shape == self._output
 
 
-def fused_rounds(predictor: OnlinePredictor) -> FusedRounds | None:
+def compiled_rounds(predictor: OnlinePredictor) -> CompiledRounds | None:
     """Return the compiled rounds of a predictor; None where a part of it has none, or numba is not used."""
     parts = parts_for(predictor) if kernels.selected() == "numba" else None
     if parts is None or not isinstance(predictor.learner, RuleLearner):
         return None
-    return FusedRounds(predictor, predictor.learner, parts)
+    return CompiledRounds(predictor, predictor.learner, parts)

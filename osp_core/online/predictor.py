@@ -36,7 +36,7 @@ from osp_core.targets import AffineLoss, RoundLoss
 from osp_core.targets.premises import reveal
 
 if TYPE_CHECKING:
-    from osp_core.online.compiled_rounds import FusedRounds
+    from osp_core.online.compiled_rounds import CompiledRounds
 
 __all__ = ["OnlinePredictor", "Play", "Round", "run"]
 
@@ -123,7 +123,7 @@ class OnlinePredictor:
         self._delay = 0
         self._total_gap = 0.0
         self._certified = True
-        self._compiled: FusedRounds | Literal[False] | None = False  # False: not asked for yet
+        self._compiled: CompiledRounds | Literal[False] | None = False  # False: not asked for yet
         self._lock = threading.RLock()
         self.learner = learner if learner is not None else OGD()
         require_free(self.learner)
@@ -141,12 +141,12 @@ class OnlinePredictor:
         self.__dict__.update(state, _lock=threading.RLock())
 
     @property
-    def compiled(self) -> FusedRounds | None:
+    def compiled(self) -> CompiledRounds | None:
         """The rounds in compiled code, where there are any; decided when the first round is played."""
         if self._compiled is False:
-            from osp_core.online.compiled_rounds import fused_rounds
+            from osp_core.online.compiled_rounds import compiled_rounds
 
-            self._compiled = fused_rounds(self)
+            self._compiled = compiled_rounds(self)
         return self._compiled
 
     @property

@@ -133,7 +133,7 @@ class _Guard:
                 raise watch.error("with_psi", f"returned a space with {space.psi!r} in it instead of {psi!r}")
         return found
 
-    def round_parts(self) -> None:
+    def compiled_parts(self) -> None:
         """Compiled rounds would go around the guard."""
 
 

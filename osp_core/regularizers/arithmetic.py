@@ -9,6 +9,8 @@ import numpy as np
 from osp_core.errors import Array, NumericalError
 from osp_core.geometry.predictions import Prediction
 
+ROUNDING = 1e-12  # of a loss, relative to the numbers it was computed from
+
 
 def rescaled(prediction: Prediction, scale: float) -> Prediction:
     """The same prediction with its gap on another scale; what needs no change is not copied."""
@@ -28,7 +30,7 @@ def nonnegative(value: Array, size: Array, gap: float | Array = 0.0) -> Array:
 
     `size` bounds the numbers it was computed from. An inexact ŷ gives S − δ with 0 ≤ δ ≤ gap.
     """
-    tolerance = 1e-12 * (1.0 + size) + gap
+    tolerance = ROUNDING * (1.0 + size) + gap
     if np.any(value < -tolerance) or not np.all(np.isfinite(value)):
         raise NumericalError(
             f"A Fenchel–Young loss came out as {np.min(value)}; it must be at least 0. The prediction it was "

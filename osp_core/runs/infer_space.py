@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import InvalidInputError
+from osp_core.models.moments import welford
 from osp_core.runs.labels import json_list, split_edge, split_label
 from osp_core.runs.tables import Row, Table
 
@@ -100,9 +101,7 @@ class Moments:
     def __call__(self, row: Row) -> None:
         """Take note of the features of a row."""
         self.count += 1
-        off = row.x - self._mean
-        self._mean = self._mean + off / self.count
-        self._squares = self._squares + off * (row.x - self._mean)
+        self._mean, self._squares = welford(row.x, self.count, self._mean, self._squares)
 
     def centre_and_spread(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """What to subtract and what to divide by; a feature that never changes is only shifted."""

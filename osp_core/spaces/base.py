@@ -86,7 +86,7 @@ class OutputSpace(ABC):
         """Draw a random vertex with mean `point`, [SBTO24, Algorithm 1, step 5]."""
         return self.decompose(point).sample(rng)
 
-    def round_parts(self) -> SpaceParts | None:
+    def compiled_parts(self) -> SpaceParts | None:
         """This space for compiled rounds, see `osp_core.compiled`; None where there is no such form."""
         return None
 

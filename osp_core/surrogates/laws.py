@@ -10,9 +10,8 @@ import numpy as np
 from osp_core.errors import Array, InvalidInputError
 from osp_core.geometry.predictions import Prediction
 from osp_core.spaces import Block, OutputSpace
+from osp_core.surrogates.mixing import mixture, randomises
 from osp_core.targets import AffineLoss, RoundLoss
-
-NEGLIGIBLE = 1e-12  # distances below this are rounding: ŷ is a vertex
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +42,7 @@ class DecodingLaw:
     @cached_property
     def mean(self) -> Array:
         """E[played output] = (1 − p)·y* + p·ŷ."""
-        return np.asarray((1.0 - self.p) * self.nearest + self.p * self.prediction.point)
+        return np.asarray(mixture(self.p, self.nearest, self.prediction.point))
 
     def expected_loss(self, target: AffineLoss | RoundLoss, y: Array | None = None) -> float:
         """Return E L = (1 − p)L(y*; y) + pL(ŷ; y), exactly: the target is affine."""
@@ -51,9 +50,9 @@ class DecodingLaw:
 
     def sample(self, rng: np.random.Generator) -> Array:
         """Draw the output to play. Two uniform variables: whether to randomise, then what."""
-        if self.p <= 0.0 or rng.random() >= self.p:
-            return self.nearest.copy()
-        return draw_vertex(self.space, self.prediction, rng)
+        return (
+            draw_vertex(self.space, self.prediction, rng) if randomises(self.p, rng) else self.nearest.copy()
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +75,7 @@ class BlockwiseLaw:
         y_hat, mean = self.prediction.point, self.nearest.copy()
         for block, p in zip(self.blocks, self._per_block(self.p), strict=True):
             at = block.coordinates
-            mean[at] += p[:, np.newaxis] * (y_hat[at] - mean[at])
+            mean[at] = mixture(p[:, np.newaxis], mean[at], y_hat[at])
         return mean
 
     def expected_loss(self, target: AffineLoss | RoundLoss, y: Array | None = None) -> float:

@@ -48,7 +48,7 @@ from osp_core.testing.prediction_checks import (
 )
 from osp_core.testing.registered import SpaceExample, learner_factories, space_examples
 from osp_core.testing.report import CheckResult, ConformanceError, NotApplicable, Report
-from osp_core.testing.round_checks import check_compiled_rounds, check_round_parts
+from osp_core.testing.round_checks import check_compiled_parts, check_compiled_rounds
 from osp_core.testing.sampling_checks import (
     check_blockwise_decoding,
     check_decoding_ratio,
@@ -73,6 +73,7 @@ __all__ = [
     "check_blocks",
     "check_blockwise_decoding",
     "check_common_offset",
+    "check_compiled_parts",
     "check_compiled_rounds",
     "check_decoding_ratio",
     "check_decomposition",
@@ -105,7 +106,6 @@ __all__ = [
     "check_prediction_matches_brute_force",
     "check_project_direction",
     "check_ranges",
-    "check_round_parts",
     "check_sampling_is_reproducible",
     "check_sampling_is_unbiased",
     "check_space",

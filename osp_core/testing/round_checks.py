@@ -14,7 +14,7 @@ from osp_core.compiled.eligible import parts_for
 from osp_core.compiled.parts import SpaceParts
 from osp_core.errors import Array
 from osp_core.learners import OGD
-from osp_core.online.compiled_rounds import FusedRounds
+from osp_core.online.compiled_rounds import CompiledRounds
 from osp_core.online.predictor import OnlinePredictor
 from osp_core.online.records import Round
 from osp_core.online.trace import FIELDS
@@ -28,8 +28,8 @@ ROUNDS = 40
 DRAWS = 6  # of every prediction
 
 
-def check_round_parts(space: OutputSpace, rng: np.random.Generator) -> None:
-    """The functions of `round_parts` answer as the methods of the space do, and draw as `sample_vertex`."""
+def check_compiled_parts(space: OutputSpace, rng: np.random.Generator) -> None:
+    """The functions of `compiled_parts` answer as the methods of the space, and draw as `sample_vertex`."""
     parts, sample = _declared_parts(space), Sample.of(space, rng)
     _check_params(space, parts)
     for theta, prediction in zip(sample.thetas, sample.predictions, strict=True):
@@ -56,7 +56,7 @@ def check_round_parts(space: OutputSpace, rng: np.random.Generator) -> None:
 
 
 def check_compiled_rounds(space: OutputSpace, rng: np.random.Generator) -> None:
-    """Rounds made of `round_parts` are those of the general code: first as plain Python, then compiled."""
+    """Rounds made of `compiled_parts` are those of the general code: first as plain Python, then compiled."""
     _declared_parts(space)
     inputs = rng.standard_normal((ROUNDS, N_FEATURES))
     inputs /= np.maximum(1.0, np.linalg.norm(inputs, axis=1, keepdims=True))
@@ -69,14 +69,14 @@ def check_compiled_rounds(space: OutputSpace, rng: np.random.Generator) -> None:
     for make in fitting:
         general = make()
         general._compiled = None
-        trace = _compare_steps(general, _fused(make(), compiled=False), inputs, outputs)
+        trace = _compare_steps(general, _with_rounds(make(), compiled=False), inputs, outputs)
         if kernels.selected() == "numba":
-            _compare_run(_fused(make(), compiled=True), trace, inputs, outputs)
+            _compare_run(_with_rounds(make(), compiled=True), trace, inputs, outputs)
 
 
 def _declared_parts(space: OutputSpace) -> SpaceParts:
     """The parts of a space whose class declares them: where they are inherited, nobody uses them."""
-    parts = space.round_parts() if "round_parts" in vars(type(space)) else None
+    parts = space.compiled_parts() if "compiled_parts" in vars(type(space)) else None
     if parts is None:
         raise NotApplicable("the space offers no functions for compiled rounds")
     return parts
@@ -146,31 +146,33 @@ def _predictors(space: OutputSpace, weights: Array) -> list[Callable[[], OnlineP
     return [partial(make, decoder) for decoder in decoders]
 
 
-def _fused(predictor: OnlinePredictor, *, compiled: bool) -> OnlinePredictor:
+def _with_rounds(predictor: OnlinePredictor, *, compiled: bool) -> OnlinePredictor:
     parts, learner = parts_for(predictor), predictor.learner
     assert parts is not None
     assert isinstance(learner, OGD)
-    predictor._compiled = FusedRounds(predictor, learner, parts, compiled=compiled)
+    predictor._compiled = CompiledRounds(predictor, learner, parts, compiled=compiled)
     return predictor
 
 
 def _compare_steps(
-    general: OnlinePredictor, fused: OnlinePredictor, inputs: Array, outputs: list[Array]
+    general: OnlinePredictor, compiled: OnlinePredictor, inputs: Array, outputs: list[Array]
 ) -> Array:
     """Compare round by round, and return the rounds of the general code as the rows of a trace."""
     rows = []
     for number, (x, y) in enumerate(zip(inputs, outputs, strict=True), start=1):
-        expected, found = general.step(x, y), fused.step(x, y)
+        expected, found = general.step(x, y), compiled.step(x, y)
         for name in ("y", "nearest", "vertex"):
             one, other = getattr(found, name), getattr(expected, name)
             assert np.array_equal(one, other), (
-                f"round {number} made of round_parts has {name} = {show(one)}; that of the general code has "
-                f"{show(other)}, at p = {expected.p:.9g} and ŷ = {show(expected.law.prediction.point)}."
+                f"round {number} made of compiled_parts has {name} = {show(one)}; that of the general code "
+                f"has {show(other)}, at p = {expected.p:.9g} and ŷ = {show(expected.law.prediction.point)}."
             )
         rows.append([getattr(expected, name) for name in FIELDS])
-        _compare_numbers(number, [getattr(found, name) for name in FIELDS], rows[-1], "made of round_parts")
+        _compare_numbers(
+            number, [getattr(found, name) for name in FIELDS], rows[-1], "made of compiled_parts"
+        )
         _check_ownership(number, found)
-    _compare_generators(general, fused)
+    _compare_generators(general, compiled)
     return np.array(rows)
 
 
@@ -179,7 +181,7 @@ def _compare_run(compiled: OnlinePredictor, trace: Array, inputs: Array, outputs
     try:
         table = compiled.learn_many(inputs, outputs)
     except Exception as error:  # numba has many
-        raise AssertionError(f"numba cannot compile round_parts: {error}") from error
+        raise AssertionError(f"numba cannot compile compiled_parts: {error}") from error
     assert len(table) == len(trace), (
         f"compiled round {len(table) + 1} was refused: its surrogate loss is negative, or not finite."
     )
@@ -195,9 +197,10 @@ def _compare_numbers(number: int, found: Any, expected: Any, where: str) -> None
         )
 
 
-def _compare_generators(general: OnlinePredictor, fused: OnlinePredictor) -> None:
-    assert general.rng.bit_generator.state == fused.rng.bit_generator.state, (
-        "rounds made of round_parts and those of the general code take different amounts of random numbers."
+def _compare_generators(general: OnlinePredictor, compiled: OnlinePredictor) -> None:
+    assert general.rng.bit_generator.state == compiled.rng.bit_generator.state, (
+        "rounds made of compiled_parts and those of the general code take different amounts of random "
+        "numbers."
     )
 
 
@@ -207,7 +210,7 @@ def _check_ownership(number: int, record: Round) -> None:
     held["ŷ"] = record.law.prediction.point
     for one, other in itertools.combinations(held, 2):
         assert not np.shares_memory(held[one], held[other]), (
-            f"round {number} made of round_parts has {one} and {other} in the same memory."
+            f"round {number} made of compiled_parts has {one} and {other} in the same memory."
         )
     for name in ("vertex", "nearest", "y"):
         held[name].fill(np.nan)

@@ -58,7 +58,7 @@ SPACE_CHECKS: tuple[SpaceCheck, ...] = (
     interface_checks.check_many_equals_one,
     interface_checks.check_labels_round_trip,
     interface_checks.check_inputs_are_validated,
-    round_checks.check_round_parts,
+    round_checks.check_compiled_parts,
     round_checks.check_compiled_rounds,
     twin_checks.check_with_psi,
     twin_checks.check_accurate_to,

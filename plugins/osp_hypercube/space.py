@@ -117,7 +117,7 @@ class Hypercube(ZeroOneSpace):
     def log_partition(self, theta: Array) -> float:
         return float(np.logaddexp(0.0, theta).sum())
 
-    def round_parts(self) -> SpaceParts | None:
+    def compiled_parts(self) -> SpaceParts | None:
         functions = PARTS.get(type(self.psi))  # exactly: a subclass may predict otherwise
         if functions is None:
             return None

@@ -127,7 +127,7 @@ class Simplex(ZeroOneSpace):
     def log_partition(self, theta: Array) -> float:
         return float(theta.max() + np.log(np.exp(theta - theta.max()).sum()))
 
-    def round_parts(self) -> SpaceParts | None:
+    def compiled_parts(self) -> SpaceParts | None:
         functions = PARTS.get(type(self.psi))  # exactly: a subclass may predict otherwise
         if functions is None:
             return None

@@ -231,8 +231,8 @@ def test_outputs_may_come_in_every_form(form):
 class Particular(type(SPACES["clip"]())):
     """Labels are tuples of whole numbers, and nothing that only compares equal to them."""
 
-    def round_parts(self):
-        return super().round_parts()
+    def compiled_parts(self):
+        return super().compiled_parts()
 
     def from_label(self, label):
         if any(type(name) is not int for name in label):
@@ -356,7 +356,7 @@ def test_a_compiled_loss_between_points_of_nearly_equal_mass_is_exact_where_mass
 
     theta, y = np.array([size, size, 9e-10]), np.array([1.0, 0.0, 0.0])
     y_hat = np.array([0.5, 0.5, 9e-10])
-    parts = osp.make_space("hypercube", d=3).round_parts()
+    parts = osp.make_space("hypercube", d=3).compiled_parts()
     entries = [[Fraction(entry) for entry in vector.tolist()] for vector in (theta, y, y_hat)]
     exact = sum((t - (a + b) / 2) * (b - a) for t, a, b in zip(*entries, strict=True))
     assert parts.loss(theta, parts.params, y, y_hat) == pytest.approx(float(exact), rel=1e-6)

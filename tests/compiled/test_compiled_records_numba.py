@@ -121,15 +121,15 @@ def test_a_sampler_that_fails_leaves_no_round_half_learned():
     """The draw comes after learning; where the space's own sampler fails, its compiled form draws."""
 
     class Fragile(type(SPACES["softmax"]())):
-        def round_parts(self):
-            return super().round_parts()
+        def compiled_parts(self):
+            return super().compiled_parts()
 
         def sample_vertex(self, point, rng):
             raise ZeroDivisionError
 
     class TooShort(Fragile):
-        def round_parts(self):
-            return super().round_parts()
+        def compiled_parts(self):
+            return super().compiled_parts()
 
         def sample_vertex(self, point, rng):
             return np.ones(1)

@@ -202,8 +202,8 @@ def test_a_target_of_a_class_of_its_own_may_change_from_round_to_round():
 
 def test_a_subclass_that_declares_its_own_form_is_compiled_with_it():
     class Same(SIMPLEX):
-        def round_parts(self):
-            return dataclasses.replace(super().round_parts())
+        def compiled_parts(self):
+            return dataclasses.replace(super().compiled_parts())
 
     class Rule(osp.OGD):
         rule = osp.OGD.rule
@@ -243,8 +243,8 @@ class Signs(CUBE):
 
     zero_one = False
 
-    def round_parts(self):
-        return super().round_parts()
+    def compiled_parts(self):
+        return super().compiled_parts()
 
     def blocks(self):
         return [osp.Block(osp.Vertices([[-1.0], [1.0]]), np.arange(self.dim)[:, np.newaxis])]
@@ -258,8 +258,8 @@ def test_blocks_that_are_not_zero_and_one_are_not_drawn_as_if_they_were():
 
 def test_blocks_of_unknown_separation_are_left_to_the_general_code():
     class Unknown(CUBE):
-        def round_parts(self):
-            return super().round_parts()
+        def compiled_parts(self):
+            return super().compiled_parts()
 
         def blocks(self):
             coordinate = osp.space_from_lmo(lambda cost: (cost < 0).astype(float), 1, zero_one=False)

@@ -30,7 +30,7 @@ def examples():
 
 def not_compiled(space):
     """The space in plain rounds: compiled ones, which no guard could watch, may differ in the last digit."""
-    space.round_parts = lambda: None
+    space.compiled_parts = lambda: None
     return space
 
 

@@ -201,7 +201,7 @@ class OneAnswer(Sound):
 
 def plain(space):
     """The space in plain rounds, as a guarded one is."""
-    space.round_parts = lambda: None
+    space.compiled_parts = lambda: None
     return space
 
 

@@ -7,20 +7,20 @@ import pytest
 
 import osp_core as osp
 from osp_core import kernels
-from osp_core.online.compiled_rounds import FusedRounds
+from osp_core.online.compiled_rounds import CompiledRounds
 from osp_core.testing import check_space, examine_space
 from osp_core.testing.sample import Sample
 
 SIMPLEX, CUBE = (type(osp.make_space(name, d=3)) for name in ("simplex", "hypercube"))
-SOUND = SIMPLEX(3).round_parts()
+SOUND = SIMPLEX(3).compiled_parts()
 
 
 def offering(kind=SIMPLEX, **faults):
     """A stranger's space: like ours, with some of its parts replaced."""
 
     class Space(kind):
-        def round_parts(self):
-            return dataclasses.replace(super().round_parts(), **faults)
+        def compiled_parts(self):
+            return dataclasses.replace(super().compiled_parts(), **faults)
 
     return Space
 
@@ -113,16 +113,16 @@ PARTS = {
 def test_a_part_that_is_not_what_it_stands_for_is_named(case):
     part, fault, name, message = PARTS[case]
     found = failures(offering(**{part: fault})(3))
-    assert set(found) <= {"round_parts", "compiled_rounds"}
-    assert name in found["round_parts"]
-    assert message in found["round_parts"]
+    assert set(found) <= {"compiled_parts", "compiled_rounds"}
+    assert name in found["compiled_parts"]
+    assert message in found["compiled_parts"]
 
 
 class OwnDistance(offering()):
     """Measures by its own rule, which compiled rounds do not know: p is another."""
 
-    def round_parts(self):
-        return super().round_parts()
+    def compiled_parts(self):
+        return super().compiled_parts()
 
     def distance(self, points, point):
         return 1.5 * super().distance(points, point)
@@ -131,8 +131,8 @@ class OwnDistance(offering()):
 class OwnBlocks(offering(CUBE)):
     """Decoded by coordinates that draw by other random numbers than compiled rounds."""
 
-    def round_parts(self):
-        return super().round_parts()
+    def compiled_parts(self):
+        return super().compiled_parts()
 
     def blocks(self):
         class Coordinate(CUBE):
@@ -145,8 +145,8 @@ class OwnBlocks(offering(CUBE)):
 class OwnNearestBlocks(offering(CUBE)):
     """Whose coordinates are rounded another way than the whole."""
 
-    def round_parts(self):
-        return super().round_parts()
+    def compiled_parts(self):
+        return super().compiled_parts()
 
     def blocks(self):
         class Coordinate(CUBE):
@@ -167,7 +167,7 @@ ROUNDS = {
 def test_rounds_that_are_not_those_of_the_space_are_named(case):
     kind, message = ROUNDS[case]
     found = failures(kind(3))
-    assert "round_parts" not in found
+    assert "compiled_parts" not in found
     assert message in found["compiled_rounds"]
 
 
@@ -188,14 +188,14 @@ SPOILED = {
 
 @pytest.mark.parametrize("case", SPOILED)
 def test_records_that_are_not_those_of_the_general_code_are_named(case, monkeypatch):
-    (spoil, message), learn = SPOILED[case], FusedRounds._learn
+    (spoil, message), learn = SPOILED[case], CompiledRounds._learn
 
     def spoiled(self, *arguments):
         record = learn(self, *arguments)
         spoil(record)
         return record
 
-    monkeypatch.setattr(FusedRounds, "_learn", spoiled)
+    monkeypatch.setattr(CompiledRounds, "_learn", spoiled)
     assert message in failures(offering()(3))["compiled_rounds"]
 
 
@@ -204,11 +204,13 @@ def test_what_is_sound_passes_and_what_is_not_used_is_not_judged():
         for space in (offering()(3), offering(CUBE)(3)):
             check_space(space)
             report = examine_space(space)
-            assert {report.named(name).outcome for name in ("round_parts", "compiled_rounds")} == {"passed"}
+            assert {report.named(name).outcome for name in ("compiled_parts", "compiled_rounds")} == {
+                "passed"
+            }
 
         class Heir(offering(predict=sloppy)):
             """Inherits the parts without declaring them, and so plays plain rounds."""
 
         report = examine_space(Heir(3))
-    assert report.named("round_parts").outcome == "not applicable"
+    assert report.named("compiled_parts").outcome == "not applicable"
     assert report.named("compiled_rounds").outcome == "not applicable"

@@ -6,7 +6,7 @@ import osp_core as osp
 from osp_core.testing import examine_space
 
 SIMPLEX = type(osp.make_space("simplex", d=3))
-SOUND = SIMPLEX(3).round_parts()
+SOUND = SIMPLEX(3).compiled_parts()
 
 
 def beyond_numba(theta, params, out):
@@ -15,9 +15,9 @@ def beyond_numba(theta, params, out):
 
 def test_parts_that_numba_cannot_compile_are_named():
     class Space(SIMPLEX):
-        def round_parts(self):
-            return dataclasses.replace(super().round_parts(), predict=beyond_numba)
+        def compiled_parts(self):
+            return dataclasses.replace(super().compiled_parts(), predict=beyond_numba)
 
     report = examine_space(Space(3))
-    assert report.named("round_parts").outcome == "passed"
-    assert "numba cannot compile round_parts" in report.named("compiled_rounds").message
+    assert report.named("compiled_parts").outcome == "passed"
+    assert "numba cannot compile compiled_parts" in report.named("compiled_rounds").message

@@ -8,7 +8,8 @@ from osp_core.errors import InvalidInputError, MissingConstantError
 from osp_core.geometry.predictions import Prediction
 from osp_core.spaces import OutputSpace
 from osp_core.surrogates.decoders.base import Decoder, known_nu
-from osp_core.surrogates.laws import NEGLIGIBLE, BlockwiseLaw
+from osp_core.surrogates.laws import BlockwiseLaw
+from osp_core.surrogates.mixing import probability, significant
 from osp_core.targets import AffineLoss
 
 
@@ -32,10 +33,9 @@ class BlockwiseDecoder(Decoder):
         for block in self.blocks:
             points = y_hat[block.coordinates]
             nearest[block.coordinates] = corner = block.space.nearest_vertex_many(points)
-            distance = np.atleast_1d(block.space.distance(corner, points))
-            distance[distance < NEGLIGIBLE] = 0.0
+            distance = significant(np.atleast_1d(block.space.distance(corner, points)))
             nu = known_nu(block.space)
-            p = np.minimum(1.0, 2.0 * distance / nu) if nu else np.sign(distance)
+            p = probability(distance, nu) if nu else np.sign(distance)
             certified = certified and nu is not None and bool(block.space.nearest_is_exact or (p < 1).all())
             distances.append(distance)
             ps.append(p)

@@ -13,7 +13,8 @@ from osp_core.geometry.predictions import Prediction
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy
 from osp_core.spaces import OutputSpace
 from osp_core.surrogates.decoders.base import Decoder
-from osp_core.surrogates.laws import NEGLIGIBLE, DecodingLaw
+from osp_core.surrogates.laws import DecodingLaw
+from osp_core.surrogates.mixing import mixture, probability, randomises, significant
 from osp_core.targets import AffineLoss, zero_one
 
 
@@ -26,10 +27,10 @@ class ExplorationLaw(DecodingLaw):
     @cached_property
     def mean(self) -> Array:
         """E[played output] = (1 − p)·y* + p·(mean of all outputs)."""
-        return np.asarray((1.0 - self.p) * self.nearest + self.p * self.outputs.mean(axis=0))
+        return np.asarray(mixture(self.p, self.nearest, self.outputs.mean(axis=0)))
 
     def sample(self, rng: np.random.Generator) -> Array:
-        if self.p <= 0.0 or rng.random() >= self.p:
+        if not randomises(self.p, rng):
             return self.nearest.copy()
         return np.array(self.outputs[rng.integers(len(self.outputs))])
 
@@ -54,15 +55,13 @@ class UniformExploration(Decoder):
     def law(self, prediction: Prediction) -> ExplorationLaw:
         space, y_hat = self.space, prediction.point
         nearest = space.nearest_vertex(y_hat)
-        distance = float(space.distance(nearest, y_hat))
-        if distance < NEGLIGIBLE:
-            distance = 0.0
-        confused = 2.0 * distance / space.nu
+        distance = significant(float(space.distance(nearest, y_hat)))
+        confused = float(probability(distance, space.nu))
         if self._is_logistic:
             confidence = float(y_hat.max())
             p = 1.0 - confidence if confidence >= 0.5 else 1.0
         else:
-            p = min(1.0, confused**2)
+            p = confused**2
         certified = confused < 1.0 or space.nearest_is_exact
         return ExplorationLaw(prediction, nearest, distance, p, certified, space, self.outputs)
 
