@@ -32,6 +32,7 @@ from osp_core.geometry.offsets import FAR, without_offset
 from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers import Regularizer, SquaredNorm
 from osp_core.spaces.constants import Constants, derived, forget_cached_properties
+from osp_core.spaces.pictures import Picture
 from osp_core.spaces.validation import check_arguments
 from osp_core.targets import AffineLoss
 
@@ -282,6 +283,10 @@ class OutputSpace(ABC):
     def to_label(self, vertex: Array) -> Any:
         """Return what a person would write for `vertex`."""
         return vertex
+
+    def draw(self, point: Array) -> Picture | None:
+        """What a point of conv(Y) looks like, for a report; None for a bar chart of its coordinates."""
+        return None
 
     def as_vertex(self, y: Any) -> Array:
         """Return the vertex of an output given as a vertex (a numpy vector) or as a label."""

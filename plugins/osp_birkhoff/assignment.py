@@ -14,6 +14,7 @@ from osp_core.errors import Array, InvalidInputError, NotAVertexError, Unsupport
 from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
 from osp_core.spaces.label_names import names_or_numbers, place_of
+from osp_core.spaces.pictures import Columns
 
 MOST_LISTED = 5040
 
@@ -98,6 +99,9 @@ class Assignment(PlanSpace):
         """A dict from rows to columns."""
         pairs = zip(self.row_names, self.columns(vertex), strict=True)
         return {row: self.column_names[column] for row, column in pairs}
+
+    def draw(self, point: Array) -> Columns:
+        return Columns(self.row_names, self.column_names, self.matrix(point))
 
     def vertices(self) -> Array:
         count = math.perm(self.n, self.m)

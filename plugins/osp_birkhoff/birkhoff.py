@@ -14,6 +14,7 @@ from osp_core.errors import Array, InvalidInputError, NotAVertexError, Unsupport
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
 from osp_core.spaces.label_names import names_or_numbers, place_of
+from osp_core.spaces.pictures import Columns
 
 LARGEST_LISTED = 7
 
@@ -93,6 +94,9 @@ class Birkhoff(PlanSpace):
     def to_label(self, vertex: Array) -> Any:
         """The items from first to last."""
         return tuple(self.items[i] for i in self.matrix(vertex).argmax(axis=0))
+
+    def draw(self, point: Array) -> Columns:
+        return Columns(self.items, [f"place {i + 1}" for i in range(self.n)], self.matrix(point))
 
     def vertices(self) -> Array:
         if self.n > LARGEST_LISTED:

@@ -13,6 +13,7 @@ from osp_birkhoff.support import Support
 from osp_core.errors import Array, NotAVertexError, UnsupportedError, is_hashable
 from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
+from osp_core.spaces.pictures import Columns
 
 MOST_LISTED = 5040
 
@@ -102,6 +103,9 @@ class Matching(PlanSpace):
         """A dict from left to right nodes."""
         pairs = zip(self.left, self.columns(vertex), strict=True)
         return {node: self.right[column] for node, column in pairs}
+
+    def draw(self, point: Array) -> Columns:
+        return Columns(self.left, self.right, self.matrix(point))
 
     def vertices(self) -> Array:
         outputs = []

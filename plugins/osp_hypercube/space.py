@@ -24,6 +24,7 @@ from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import Block, OutputSpace, ZeroOneSpace, derived
 from osp_core.spaces.label_names import names_or_numbers, place_of
+from osp_core.spaces.pictures import Chips
 from osp_core.targets import AffineLoss, ProportionalLoss, hamming
 from osp_hypercube import parts
 
@@ -172,6 +173,9 @@ class Hypercube(ZeroOneSpace):
 
     def to_label(self, vertex: Array) -> Any:
         return frozenset(self.labels[i] for i in np.flatnonzero(vertex))
+
+    def draw(self, point: Array) -> Chips:
+        return Chips(self.labels, point)
 
     def project_direction(self, direction: Array) -> Array:
         return direction

@@ -24,6 +24,7 @@ from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, checks_its_input, derived
 from osp_core.spaces.label_names import MOST_COORDINATES, as_names, place_of
+from osp_core.spaces.pictures import Ranking
 from osp_core.targets import AffineLoss, alignment
 
 LARGEST_LIST = 8  # 8! = 40 320 permutations
@@ -230,6 +231,9 @@ class Permutahedron(OutputSpace):
         """The items, best first; items of equal weight in their given order."""
         order = np.argsort(-np.asarray(vertex), kind="stable")
         return tuple(self.items[int(i)] for i in order)
+
+    def draw(self, point: Array) -> Ranking:
+        return Ranking(self.to_label(point))
 
     def _position(self, item: Any) -> int:
         if (place := place_of(item, self._index, self.items)) is not None:

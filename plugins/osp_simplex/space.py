@@ -25,6 +25,7 @@ from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
 from osp_core.spaces.label_names import names_or_numbers, place_of
+from osp_core.spaces.pictures import Bars
 from osp_core.targets import AffineLoss, ProportionalLoss, zero_one
 from osp_simplex import parts
 
@@ -175,6 +176,9 @@ class Simplex(ZeroOneSpace):
 
     def to_label(self, vertex: Array) -> Any:
         return self.classes[int(np.argmax(vertex))]
+
+    def draw(self, point: Array) -> Bars:
+        return Bars(self.classes, point)
 
     def project_direction(self, direction: Array) -> Array:
         return np.asarray(direction - direction.mean())
