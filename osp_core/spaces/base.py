@@ -10,7 +10,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,7 @@ from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers import Regularizer, SquaredNorm
 from osp_core.spaces.constants import Constants, derived, forget_cached_properties
 from osp_core.spaces.pictures import Picture
+from osp_core.spaces.size_parameters import SizeParameters
 from osp_core.spaces.validation import check_arguments
 from osp_core.targets import AffineLoss
 
@@ -66,6 +67,8 @@ class OutputSpace(ABC):
     """Whether every vertex is in {0, 1}^dim."""
     equal_norm: bool = False
     """Whether all vertices have the same Euclidean norm."""
+    size_parameters: ClassVar[SizeParameters | None] = None
+    """How the labels of some data say how large the space is, see `osp_core.spaces.size_parameters`."""
     made_with: tuple[str, dict[str, Any]] | None = None
     """The name and parameters given to `make_space`, where the space was made so."""
     accuracy: float | None = None

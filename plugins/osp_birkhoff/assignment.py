@@ -15,8 +15,16 @@ from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
 from osp_core.spaces.label_names import names_or_numbers, place_of
 from osp_core.spaces.pictures import Columns
+from osp_core.spaces.size_parameters import LabelParts, SizeParameters, natural_order
 
 MOST_LISTED = 5040
+
+
+def _sides(labels: LabelParts) -> dict[str, Any]:
+    """The rows and the columns that edges (row, column) name."""
+    pairs = [edge for edge in labels.parts if len(edge) == 2]
+    rows, columns = ({edge[side] for edge in pairs} for side in (0, 1))
+    return {"rows": sorted(rows, key=natural_order), "columns": sorted(columns, key=natural_order)}
 
 
 class Assignment(PlanSpace):
@@ -37,6 +45,8 @@ class Assignment(PlanSpace):
     norm : float
         1 by default.
     """
+
+    size_parameters = SizeParameters("edges", _sides, (("m", "rows"), ("n", "columns")))
 
     def __init__(
         self,

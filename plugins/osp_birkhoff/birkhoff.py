@@ -15,6 +15,7 @@ from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, Sq
 from osp_core.spaces import OutputSpace
 from osp_core.spaces.label_names import names_or_numbers, place_of
 from osp_core.spaces.pictures import Columns
+from osp_core.spaces.size_parameters import sized_by_names
 
 LARGEST_LISTED = 7
 
@@ -40,6 +41,7 @@ class Birkhoff(PlanSpace):
         1 by default, as in the paper.
     """
 
+    size_parameters = sized_by_names("items", instead=("n",))
     nu1 = 4.0  # two rankings differ in two rows at least, and in two entries of each
 
     def __init__(

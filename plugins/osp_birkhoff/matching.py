@@ -14,6 +14,7 @@ from osp_core.errors import Array, NotAVertexError, UnsupportedError, is_hashabl
 from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
 from osp_core.spaces.pictures import Columns
+from osp_core.spaces.size_parameters import sized_by_edges
 
 MOST_LISTED = 5040
 
@@ -38,6 +39,7 @@ class Matching(PlanSpace):
         1 by default.
     """
 
+    size_parameters = sized_by_edges("graph")
     nu1 = 4.0  # two perfect matchings differ by alternating cycles, of four edges or more
 
     def __init__(

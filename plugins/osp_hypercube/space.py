@@ -25,6 +25,7 @@ from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, 
 from osp_core.spaces import Block, OutputSpace, ZeroOneSpace, derived
 from osp_core.spaces.label_names import names_or_numbers, place_of
 from osp_core.spaces.pictures import Chips
+from osp_core.spaces.size_parameters import sized_by_names
 from osp_core.targets import AffineLoss, ProportionalLoss, hamming
 from osp_hypercube import parts
 
@@ -53,6 +54,7 @@ class Hypercube(ZeroOneSpace):
         2 by default, as in the paper.
     """
 
+    size_parameters = sized_by_names("labels", instead=("d",))
     nu1 = 1.0
     constant_mass = False
     min_mass = 0.0

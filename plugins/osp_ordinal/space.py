@@ -23,6 +23,7 @@ from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, 
 from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
 from osp_core.spaces.label_names import MOST_COORDINATES, as_names, place_of
 from osp_core.spaces.pictures import Ladder
+from osp_core.spaces.size_parameters import sized_by_names
 from osp_core.targets import AffineLoss, absolute
 
 LARGEST_LIST = 5000
@@ -45,6 +46,7 @@ class Ordinal(ZeroOneSpace):
         2 by default, as in the paper.
     """
 
+    size_parameters = sized_by_names("categories", instead=("d",), single=True)
     nu1 = 1.0
     constant_mass = False
     min_mass = 0.0

@@ -25,6 +25,7 @@ from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, checks_its_input, derived
 from osp_core.spaces.label_names import MOST_COORDINATES, as_names, place_of
 from osp_core.spaces.pictures import Ranking
+from osp_core.spaces.size_parameters import sized_by_names
 from osp_core.targets import AffineLoss, alignment
 
 LARGEST_LIST = 8  # 8! = 40 320 permutations
@@ -54,6 +55,7 @@ class Permutahedron(OutputSpace):
     factor of 6; the centred one here holds and is sharp.
     """
 
+    size_parameters = sized_by_names("items", instead=("d", "weights"))
     equal_norm = True
     constant_mass = True
 

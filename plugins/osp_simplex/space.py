@@ -26,6 +26,7 @@ from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, Sq
 from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
 from osp_core.spaces.label_names import names_or_numbers, place_of
 from osp_core.spaces.pictures import Bars
+from osp_core.spaces.size_parameters import sized_by_names
 from osp_core.targets import AffineLoss, ProportionalLoss, zero_one
 from osp_simplex import parts
 
@@ -57,6 +58,7 @@ class Simplex(ZeroOneSpace):
         1 by default, as in the paper.
     """
 
+    size_parameters = sized_by_names("classes", instead=("d",), single=True)
     norm = 1.0
     psi: Regularizer = NegativeEntropy(1.0)
     nu1 = 2.0

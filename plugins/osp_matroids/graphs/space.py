@@ -12,6 +12,7 @@ from osp_core.errors import Array, NotAVertexError, as_rows, as_vector
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, checks_its_input, derived
 from osp_core.spaces.pictures import Graph
+from osp_core.spaces.size_parameters import sized_by_edges
 from osp_matroids.components import UnionFind
 from osp_matroids.graphs.blocks import block_labels
 from osp_matroids.graphs.marginals import log_tree_sum, tree_marginals
@@ -47,6 +48,8 @@ class GraphicMatroid(MatroidSpace):
     >>> sorted(space.to_label(space.lmo([3.0, 1.0, 2.0])))
     [('a', 'c'), ('b', 'c')]
     """
+
+    size_parameters = sized_by_edges("edges", instead=("graph",), directed=False)
 
     def __init__(
         self,

@@ -26,6 +26,7 @@ from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, 
 from osp_core.spaces import OutputSpace, ZeroOneSpace, checks_its_input, derived
 from osp_core.spaces.label_names import MOST_COORDINATES, as_names, place_of
 from osp_core.spaces.pictures import Chips
+from osp_core.spaces.size_parameters import sized_by_names
 from osp_core.targets import AffineLoss, mismatch
 from osp_matroids.uniform.entropy import gibbs_log_partition, gibbs_marginals, scaled_sigmoid, scaled_softmax
 from osp_matroids.uniform.systematic import systematic_combination, systematic_subset, systematic_subsets
@@ -51,6 +52,7 @@ class KSubsets(ZeroOneSpace):
         2 by default.
     """
 
+    size_parameters = sized_by_names("elements", instead=("d",), count="k")
     nu1 = 2.0
     equal_norm = True
     constant_mass = True
