@@ -227,6 +227,16 @@ class OutputSpace(ABC):
                 f"{self!r} has no tractable Gibbs marginals; use psi=SquaredNorm(), which every space has."
             ) from error
 
+    def jacobian_product(self, thetas: Array, predictions: Predictions, directions: Array) -> Array:
+        """Return the Jacobian of ŷ at every row of `thetas`, times the same row of `directions`.
+
+        Exact up to rounding almost everywhere; where ŷ has a kink, the derivative in an adjoining region. The
+        Jacobian is symmetric. An UnsupportedError says that ŷ cannot be differentiated, for no rows as well.
+        """
+        from osp_core.spaces.jacobian import implicit_product
+
+        return implicit_product(self, thetas, predictions, directions)
+
     def round_parts(self) -> SpaceParts | None:
         """This space for compiled rounds, see `osp_core.compiled`; None where there is no such form."""
         return None

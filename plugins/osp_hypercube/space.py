@@ -39,6 +39,19 @@ PARTS = {
 }
 
 
+def _sigmoid_slopes(y: Array) -> Array:
+    return y * (1.0 - y)
+
+
+# The derivative of every entry of ŷ, from ŷ and for scale 1.
+SLOPES = {
+    SquaredNorm: lambda y: (y > 0) & (y < 1),
+    BinaryEntropy: _sigmoid_slopes,
+    GibbsEntropy: _sigmoid_slopes,
+    NegativeEntropy: lambda y: np.where(y < 1, y, 0.0),
+}
+
+
 class Hypercube(ZeroOneSpace):
     """All subsets of d labels, as 0/1 vectors.
 
@@ -119,6 +132,12 @@ class Hypercube(ZeroOneSpace):
 
     def log_partition(self, theta: Array) -> float:
         return float(np.logaddexp(0.0, theta).sum())
+
+    def jacobian_product(self, thetas: Array, predictions: Predictions, directions: Array) -> Array:
+        slopes = SLOPES.get(type(self.psi))  # exactly: a subclass may predict otherwise
+        if slopes is None:
+            return super().jacobian_product(thetas, predictions, directions)
+        return slopes(predictions.point) * directions / self.psi.scale
 
     def round_parts(self) -> SpaceParts | None:
         functions = PARTS.get(type(self.psi))  # exactly: a subclass may predict otherwise

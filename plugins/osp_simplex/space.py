@@ -29,6 +29,7 @@ from osp_core.spaces.pictures import Bars
 from osp_core.spaces.size_parameters import sized_by_names
 from osp_core.targets import AffineLoss, ProportionalLoss, zero_one
 from osp_simplex import parts
+from osp_simplex.jacobian import softmax_product, sparsemax_product
 
 # Sharp multiclass constants for Ψ = −H, rounded up. With s the softmax of the true class:
 # E L ≤ 1 − 2s² for s ≤ 1/2, 2(1 − s)² beyond, and S = −ln s, so the ratio is largest at s = 0.432067;
@@ -40,6 +41,11 @@ PARTS = {
     NegativeEntropy: (parts.softmax, negative_entropy_loss_of_equal_mass),
     GibbsEntropy: (parts.softmax, negative_entropy_loss_of_equal_mass),
     SquaredNorm: (parts.sparsemax, squared_norm_loss_of_equal_mass),
+}
+JACOBIANS = {
+    NegativeEntropy: softmax_product,
+    GibbsEntropy: softmax_product,
+    SquaredNorm: sparsemax_product,
 }
 
 
@@ -129,6 +135,12 @@ class Simplex(ZeroOneSpace):
 
     def log_partition(self, theta: Array) -> float:
         return float(theta.max() + np.log(np.exp(theta - theta.max()).sum()))
+
+    def jacobian_product(self, thetas: Array, predictions: Predictions, directions: Array) -> Array:
+        product = JACOBIANS.get(type(self.psi))  # exactly: a subclass may predict otherwise
+        if product is None:
+            return super().jacobian_product(thetas, predictions, directions)
+        return product(predictions.point, directions) / self.psi.scale
 
     def round_parts(self) -> SpaceParts | None:
         functions = PARTS.get(type(self.psi))  # exactly: a subclass may predict otherwise
