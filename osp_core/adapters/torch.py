@@ -18,8 +18,8 @@ except ImportError as error:
         "osp_core.adapters.torch needs PyTorch: pip install 'online-structured-prediction[torch]'."
     ) from error
 
-from osp_core.adapters._jacobian import check_differentiable, jacobian_products
 from osp_core.errors import Array, InvalidInputError
+from osp_core.geometry.predictions import Predictions
 from osp_core.spaces import OutputSpace
 
 __all__ = ["FenchelYoungLoss", "RegularizedPrediction"]
@@ -70,10 +70,11 @@ class FenchelYoungLoss(torch.nn.Module):
 class RegularizedPrediction(torch.nn.Module):
     """ŷ(θ) = argmax ⟨θ, y⟩ − Ψ(y) over conv(Y) as a layer, row by row.
 
-    The backward pass is exact almost everywhere: closed forms on the simplex, the hypercube and (SquaredNorm)
-    the permutahedron; elsewhere implicit differentiation on the face of ŷ, which for SquaredNorm is a
-    projection on the span of the active set; for GibbsEntropy the covariance, where outputs can be listed.
-    It costs a few oracle calls and one least-squares problem a row. Second derivatives are not available.
+    The backward pass is exact almost everywhere, see `OutputSpace.jacobian_product`: closed forms on the
+    simplex, the hypercube and (SquaredNorm) the permutahedron; elsewhere implicit differentiation on the face
+    of ŷ, which for SquaredNorm is a projection on the span of the active set; for GibbsEntropy the
+    covariance, where outputs can be listed. It costs a few oracle calls and one least-squares problem a row.
+    Second derivatives are not available.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ class RegularizedPrediction(torch.nn.Module):
     def forward(self, theta: Any) -> Any:
         """Return ŷ for scores of shape (…, dim)."""
         if theta.requires_grad:
-            check_differentiable(self.space)
+            _check_differentiable(self.space)
         return _Predict.apply(theta, self.space)
 
     def decode(self, theta: Any) -> Any:
@@ -136,7 +137,13 @@ class _Predict(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, upstream: Any) -> Any:
         directions = _rows(upstream, ctx.space)
-        return _like(jacobian_products(ctx.space, ctx.rows, ctx.predictions, directions), upstream), None
+        return _like(ctx.space.jacobian_product(ctx.rows, ctx.predictions, directions), upstream), None
+
+
+def _check_differentiable(space: OutputSpace) -> None:
+    """Refuse a space whose ŷ has no derivative now, not in the backward pass: ask for that of no rows."""
+    nothing = np.zeros((0, space.dim))
+    space.jacobian_product(nothing, Predictions.exact(nothing), nothing)
 
 
 def _rows(tensor: Any, space: OutputSpace) -> Array:

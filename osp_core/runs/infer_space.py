@@ -2,68 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from osp_core.errors import InvalidInputError
+from osp_core.errors import InvalidInputError, PluginError
 from osp_core.models.moments import welford
+from osp_core.registry.registry import load_factory
 from osp_core.runs.labels import json_list, split_edge, split_label
 from osp_core.runs.tables import Row, Table
+from osp_core.spaces.size_parameters import LabelKind, LabelParts, SizeParameters, natural_order
 
 MOST_NAMES = 100_000
 """Different names in the labels, at most: more mean that the column is no label."""
 MOST_LETTERS = 2**21
 """Characters in them, at most: every checkpoint holds them all."""
 
-NAMES = {
-    "simplex": "classes",
-    "hypercube": "labels",
-    "ordinal": "categories",
-    "k_subsets": "elements",
-    "birkhoff": "items",
-    "permutahedron": "items",
-}
-"""The parameter of a space that lists what its labels are made of."""
-EDGES = {"matching": "graph", "graphic_matroid": "edges"}
-SIZES = {
-    **{space: ("d", name) for space, name in NAMES.items()},
-    "birkhoff": ("n", "items"),
-    "permutahedron": ("d", "items", "weights"),
-    "matching": ("graph",),
-    "graphic_matroid": ("graph", "edges"),
-    "assignment": ("m", "n", "rows", "columns"),
-}
-"""The parameters any of which says how large the space is."""
+
+def size_parameters(space: str) -> SizeParameters | None:
+    """How the labels of a file say the size of a registered space; None where they do not."""
+    offered = getattr(load_factory("space", space), "size_parameters", None)
+    if not isinstance(offered, SizeParameters | None):
+        raise PluginError(f"size_parameters of {space!r} must be SizeParameters or None, got {offered!r}.")
+    return offered
 
 
 def given_names(space: str, names: Iterable[str]) -> dict[str, Any]:
     """The parameter of `space` for names that the user lists."""
-    if space not in NAMES:
+    sizes = size_parameters(space)
+    if sizes is None or not sizes.names:
         raise InvalidInputError(
-            f"classes are for {', '.join(NAMES)}; give the parameters of {space!r} by name."
+            f"classes are for spaces that are made of names; give the parameters of {space!r} by name."
         )
-    return {NAMES[space]: list(names)}
-
-
-def needs_survey(space: str, params: Mapping[str, Any]) -> bool:
-    """Whether the size of the space has to be found in the data."""
-    sized = space not in SIZES or bool(set(SIZES[space]) & set(params))
-    return not sized or (space == "k_subsets" and "k" not in params)
+    return {sizes.names: list(names)}
 
 
 class Names:
     """Collects what the labels of a space are made of; memory grows with the names, not with the rows."""
 
-    def __init__(self, table: Table, space: str) -> None:
-        self.table, self.space = table, space
+    def __init__(self, table: Table, kind: LabelKind) -> None:
+        self.table, self.kind = table, kind
         self._parts: dict[Any, None] = {}
         self._longest = self._letters = 0
 
     def __call__(self, row: Row) -> None:
         """Take note of the label of a row."""
-        found = _found(self.space, row.label)
+        found = _found(self.kind, row.label)
         self._longest = max(self._longest, len(found))
         for part in found:
             if part not in self._parts:
@@ -75,19 +60,10 @@ class Names:
                 more = f"{MOST_LETTERS} characters in the names of {len(self._parts)} labels"
             raise self.table.error(row.line, f"there are more than {more}; is this the right column?")
 
-    def params(self) -> dict[str, Any]:
-        """The parameters of the space that follow; none where no label names anything."""
-        parts, space = self._parts, self.space
-        if not parts:
-            return {}
-        if space in EDGES:
-            return {EDGES[space]: [list(edge) for edge in sorted(parts, key=_natural_edge)]}
-        if space == "assignment":
-            ends = [edge for edge in parts if len(edge) == 2]
-            rows, columns = ({edge[side] for edge in ends} for side in (0, 1))
-            return {"rows": sorted(rows, key=_natural), "columns": sorted(columns, key=_natural)}
-        names = sorted(parts, key=_natural)
-        return {NAMES[space]: names, **({"k": self._longest} if space == "k_subsets" else {})}
+    def labels(self) -> LabelParts:
+        """What was found, in an order that does not depend on that of the rows."""
+        key: Callable[[Any], Any] = _natural_edge if self.kind.endswith("edges") else natural_order
+        return LabelParts(sorted(self._parts, key=key), self._longest)
 
 
 class Moments:
@@ -110,13 +86,13 @@ class Moments:
         return tuple(self._mean.tolist()), tuple(np.where(moves, deviation, 1.0).tolist())
 
 
-def _found(space: str, label: Any) -> list[Any]:
-    if space not in NAMES:
-        edges = _edges(label)
-        # An undirected edge may be written from either end.
-        return [tuple(sorted(edge, key=_natural)) for edge in edges] if space == "graphic_matroid" else edges
-    if space in ("simplex", "ordinal") and isinstance(label, str):
+def _found(kind: LabelKind, label: Any) -> list[Any]:
+    if kind == "name" and isinstance(label, str):
         return [label] if label else []  # never split: a class may well be called ">50K"
+    if kind == "edges":
+        return _edges(label)
+    if kind == "undirected edges":  # may be written from either end
+        return [tuple(sorted(edge, key=natural_order)) for edge in _edges(label)]
     return _parts(label)
 
 
@@ -140,13 +116,5 @@ def _edges(label: Any) -> list[tuple[Any, ...]]:
     return [edge for edge in edges if all(isinstance(end, str | int | float) for end in edge)]
 
 
-def _natural(part: Any) -> tuple[int, float, str]:
-    """Numbers by value and before words."""
-    try:
-        return (0, float(part), str(part))
-    except (TypeError, ValueError):
-        return (1, 0.0, str(part))
-
-
 def _natural_edge(edge: tuple[Any, ...]) -> list[tuple[int, float, str]]:
-    return [_natural(end) for end in edge]
+    return [natural_order(end) for end in edge]

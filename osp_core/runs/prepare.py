@@ -13,7 +13,7 @@ from osp_core.online.predictor import OnlinePredictor
 from osp_core.registry.registry import list_streams, make_stream
 from osp_core.runs.config import RunConfig
 from osp_core.runs.data import open_table
-from osp_core.runs.infer_space import Moments, Names, given_names, needs_survey
+from osp_core.runs.infer_space import Moments, Names, given_names, size_parameters
 from osp_core.runs.labels import read_costs, read_label
 from osp_core.runs.names import make_decoder, make_named_space, make_target
 from osp_core.runs.tables import DataError, Row, Table
@@ -135,7 +135,8 @@ def _surveyed(config: RunConfig, table: Table) -> RunConfig:
     """The configuration with the names in the labels and the moments of the features, unless it has them."""
     assert config.space is not None
     params = _with_classes(config)
-    names = Names(table, config.space) if needs_survey(config.space, params) else None
+    sizes = size_parameters(config.space)
+    names = Names(table, sizes.labels) if sizes is not None and not sizes.are_given(params) else None
     moments = Moments() if config.scale == "standard" and not config.centre else None
     observers = [observer for observer in (names, moments) if observer is not None]
     if observers:
@@ -143,11 +144,11 @@ def _surveyed(config: RunConfig, table: Table) -> RunConfig:
             for observe in observers:
                 observe(row)
     centre, spread = config.centre, config.spread
-    if names is not None:
-        found = names.params()
-        if not found:
+    if sizes is not None and names is not None:
+        found = names.labels()
+        if not found.parts:
             raise _no_rows(table)
-        params = {**{k: v for k, v in found.items() if k != "elements" or "d" not in params}, **params}
+        params = sizes.complete(params, found)
     if moments is not None:
         if not moments.count:
             raise _no_rows(table)

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from osp_core.errors import Array, MissingConstantError, UnsupportedError
 from osp_core.geometry.predictions import Prediction
 from osp_core.regularizers import Regularizer, SquaredNorm
-from osp_core.spaces import batches, by_oracle, constants, twins
+from osp_core.spaces import batches, by_oracle, constants, jacobian, twins
 from osp_core.spaces.blocks import Block
 from osp_core.spaces.derived import derived
+from osp_core.spaces.size_parameters import SizeParameters
 from osp_core.spaces.validation import check_arguments
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class OutputSpace(ABC):
     equal_norm: bool = False  # whether all vertices have the same Euclidean norm
     accuracy: float | None = None  # the gap at which iterative predictions may stop; None: machine precision
     made_with: tuple[str, dict[str, Any]] | None = None  # what `make_space` was given
+    size_parameters: ClassVar[SizeParameters | None] = None  # how labels of data say how large the space is
     # State the constants you can prove, as in ``nu = 1.0``; the others are derived from the oracle.
     nu, kappa = derived(constants.nu), derived(constants.kappa)
     lam, lam2 = derived(constants.lam), derived(constants.lam2)
@@ -81,6 +83,7 @@ class OutputSpace(ABC):
     log_partition = by_oracle.log_partition  # log Σ_y exp⟨θ, y⟩
     decompose = by_oracle.decompose  # a point of conv(Y) as a combination of vertices
     centred = by_oracle.centred  # scores without an offset that changes nothing
+    jacobian_product = jacobian.jacobian_product  # the derivative of ŷ, times directions
 
     def sample_vertex(self, point: Array, rng: np.random.Generator) -> Array:
         """Draw a random vertex with mean `point`, [SBTO24, Algorithm 1, step 5]."""
@@ -96,10 +99,8 @@ class OutputSpace(ABC):
     vertices = by_oracle.vertices  # all outputs, where they are few
     as_vertex = by_oracle.as_vertex  # of a vertex or a label
     from_label = by_oracle.from_label  # from what a person writes to a vertex
-
-    def to_label(self, vertex: Array) -> Any:
-        """Return what a person would write for `vertex`."""
-        return vertex
+    to_label = by_oracle.to_label  # and back
+    draw = by_oracle.draw  # what a point looks like, for a report
 
     # What guarantees and rounds ask.
     paper_loss_scale: float = 1.0  # of the Fenchel–Young loss that the paper uses here

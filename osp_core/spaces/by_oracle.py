@@ -15,6 +15,7 @@ from osp_core.geometry.predictions import Prediction
 
 if TYPE_CHECKING:
     from osp_core.spaces.base import OutputSpace
+    from osp_core.spaces.pictures import Picture
 
 
 def nearest_vertex(space: OutputSpace, point: Array) -> Array:
@@ -142,6 +143,16 @@ def _enumerated_scores(space: OutputSpace, theta: Array) -> Array:
         raise UnsupportedError(
             f"{space!r} has no tractable Gibbs marginals; use psi=SquaredNorm(), which every space has."
         ) from error
+
+
+def to_label(space: OutputSpace, vertex: Array) -> Any:
+    """Return what a person would write for `vertex`."""
+    return vertex
+
+
+def draw(space: OutputSpace, point: Array) -> Picture | None:
+    """What a point of conv(Y) looks like, for a report; None for a bar chart of its coordinates."""
+    return None
 
 
 def contains(space: OutputSpace, point: ArrayLike, tol: float = 1e-9) -> bool:

@@ -141,6 +141,12 @@ class Product(OutputSpace):
         point = np.concatenate([answer.point for answer in answers])
         return Prediction(point, None, gap, status, sum(answer.lmo_calls for answer in answers))
 
+    def jacobian_product(self, thetas: Array, predictions: Predictions, directions: Array) -> Array:
+        rows = map(self.split, (thetas, predictions.point, directions))
+        parts = zip(self.factors, *rows, strict=True)
+        products = [f.jacobian_product(theta, Predictions.exact(y), v) for f, theta, y, v in parts]
+        return np.concatenate(products, axis=1)
+
     def decompose(self, point: Array) -> ConvexCombination:
         """Couple the factors' decompositions along one uniform variable: at most Σ kᵢ − k + 1 terms."""
         parts = zip(self.factors, self.split(point), strict=True)

@@ -25,6 +25,7 @@ _CHECKED = {
     "sample_vertex": "point",
     "project_direction": "direction",
     "to_label": "vertex",
+    "draw": "point",
 }
 
 _UNWRAPPED = ("__isabstractmethod__", "checks_its_input")

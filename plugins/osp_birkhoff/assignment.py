@@ -14,8 +14,17 @@ from osp_core.errors import Array, InvalidInputError, NotAVertexError, Unsupport
 from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
 from osp_core.spaces.label_names import names_or_numbers, place_of
+from osp_core.spaces.pictures import Columns
+from osp_core.spaces.size_parameters import LabelParts, SizeParameters, natural_order
 
 MOST_LISTED = 5040
+
+
+def _sides(labels: LabelParts) -> dict[str, Any]:
+    """The rows and the columns that edges (row, column) name."""
+    pairs = [edge for edge in labels.parts if len(edge) == 2]
+    rows, columns = ({edge[side] for edge in pairs} for side in (0, 1))
+    return {"rows": sorted(rows, key=natural_order), "columns": sorted(columns, key=natural_order)}
 
 
 class Assignment(PlanSpace):
@@ -36,6 +45,8 @@ class Assignment(PlanSpace):
     norm : float
         1 by default.
     """
+
+    size_parameters = SizeParameters("edges", _sides, (("m", "rows"), ("n", "columns")))
 
     def __init__(
         self,
@@ -98,6 +109,9 @@ class Assignment(PlanSpace):
         """A dict from rows to columns."""
         pairs = zip(self.row_names, self.columns(vertex), strict=True)
         return {row: self.column_names[column] for row, column in pairs}
+
+    def draw(self, point: Array) -> Columns:
+        return Columns(self.row_names, self.column_names, self.matrix(point))
 
     def vertices(self) -> Array:
         count = math.perm(self.n, self.m)

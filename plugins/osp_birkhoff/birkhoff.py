@@ -14,6 +14,8 @@ from osp_core.errors import Array, InvalidInputError, NotAVertexError, Unsupport
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
 from osp_core.spaces.label_names import names_or_numbers, place_of
+from osp_core.spaces.pictures import Columns
+from osp_core.spaces.size_parameters import sized_by_names
 
 LARGEST_LISTED = 7
 
@@ -39,6 +41,7 @@ class Birkhoff(PlanSpace):
         1 by default, as in the paper.
     """
 
+    size_parameters = sized_by_names("items", instead=("n",))
     nu1 = 4.0  # two rankings differ in two rows at least, and in two entries of each
 
     def __init__(
@@ -93,6 +96,9 @@ class Birkhoff(PlanSpace):
     def to_label(self, vertex: Array) -> Any:
         """The items from first to last."""
         return tuple(self.items[i] for i in self.matrix(vertex).argmax(axis=0))
+
+    def draw(self, point: Array) -> Columns:
+        return Columns(self.items, [f"place {i + 1}" for i in range(self.n)], self.matrix(point))
 
     def vertices(self) -> Array:
         if self.n > LARGEST_LISTED:

@@ -21,6 +21,7 @@ from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.kernels import load
 from osp_core.regularizers import NegativeEntropy, Regularizer
 from osp_core.spaces import ZeroOneSpace
+from osp_core.spaces.jacobian import implicit_product
 from osp_core.targets import AffineLoss, mismatch
 
 FEASIBLE = 1e-12
@@ -146,6 +147,12 @@ class PlanSpace(ZeroOneSpace):
 
     def _flat(self, answer: Certified) -> Prediction:
         return Prediction(self.vector(answer.point), None, answer.gap, answer.status, answer.lmo_calls)
+
+    def jacobian_product(self, thetas: Array, predictions: Predictions, directions: Array) -> Array:
+        # With an entropy all entries stay positive; where every column is used, the rest are equations.
+        square = self.shape[0] == self.shape[1]
+        binds = not (square and isinstance(self.psi, NegativeEntropy))
+        return implicit_product(self, thetas, predictions, directions, binds=binds)
 
     def marginals(self, theta: Array) -> Array:
         """Gibbs marginals by enumeration, for spaces small enough to list."""

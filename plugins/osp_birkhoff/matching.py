@@ -13,6 +13,8 @@ from osp_birkhoff.support import Support
 from osp_core.errors import Array, NotAVertexError, UnsupportedError, is_hashable
 from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace
+from osp_core.spaces.pictures import Columns
+from osp_core.spaces.size_parameters import sized_by_edges
 
 MOST_LISTED = 5040
 
@@ -37,6 +39,7 @@ class Matching(PlanSpace):
         1 by default.
     """
 
+    size_parameters = sized_by_edges("graph")
     nu1 = 4.0  # two perfect matchings differ by alternating cycles, of four edges or more
 
     def __init__(
@@ -102,6 +105,9 @@ class Matching(PlanSpace):
         """A dict from left to right nodes."""
         pairs = zip(self.left, self.columns(vertex), strict=True)
         return {node: self.right[column] for node, column in pairs}
+
+    def draw(self, point: Array) -> Columns:
+        return Columns(self.left, self.right, self.matrix(point))
 
     def vertices(self) -> Array:
         outputs = []

@@ -24,6 +24,8 @@ from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import Block, OutputSpace, ZeroOneSpace, derived
 from osp_core.spaces.label_names import names_or_numbers, place_of
+from osp_core.spaces.pictures import Chips
+from osp_core.spaces.size_parameters import sized_by_names
 from osp_core.targets import AffineLoss, ProportionalLoss, hamming
 from osp_hypercube import parts
 
@@ -34,6 +36,19 @@ PARTS = {
     BinaryEntropy: (parts.sigmoid, binary_entropy_loss),
     GibbsEntropy: (parts.sigmoid, binary_entropy_loss),
     SquaredNorm: (parts.clip, squared_norm_loss),
+}
+
+
+def _sigmoid_slopes(y: Array) -> Array:
+    return y * (1.0 - y)
+
+
+# The derivative of every entry of ŷ, from ŷ and for scale 1.
+SLOPES = {
+    SquaredNorm: lambda y: (y > 0) & (y < 1),
+    BinaryEntropy: _sigmoid_slopes,
+    GibbsEntropy: _sigmoid_slopes,
+    NegativeEntropy: lambda y: np.where(y < 1, y, 0.0),
 }
 
 
@@ -52,6 +67,7 @@ class Hypercube(ZeroOneSpace):
         2 by default, as in the paper.
     """
 
+    size_parameters = sized_by_names("labels", instead=("d",))
     nu1 = 1.0
     constant_mass = False
     min_mass = 0.0
@@ -117,6 +133,12 @@ class Hypercube(ZeroOneSpace):
     def log_partition(self, theta: Array) -> float:
         return float(np.logaddexp(0.0, theta).sum())
 
+    def jacobian_product(self, thetas: Array, predictions: Predictions, directions: Array) -> Array:
+        slopes = SLOPES.get(type(self.psi))  # exactly: a subclass may predict otherwise
+        if slopes is None:
+            return super().jacobian_product(thetas, predictions, directions)
+        return slopes(predictions.point) * directions / self.psi.scale
+
     def compiled_parts(self) -> SpaceParts | None:
         functions = PARTS.get(type(self.psi))  # exactly: a subclass may predict otherwise
         if functions is None:
@@ -172,6 +194,9 @@ class Hypercube(ZeroOneSpace):
 
     def to_label(self, vertex: Array) -> Any:
         return frozenset(self.labels[i] for i in np.flatnonzero(vertex))
+
+    def draw(self, point: Array) -> Chips:
+        return Chips(self.labels, point)
 
     def project_direction(self, direction: Array) -> Array:
         return direction

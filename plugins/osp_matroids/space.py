@@ -17,6 +17,7 @@ from osp_core.geometry.predictions import Prediction
 from osp_core.regularizers import Regularizer
 from osp_core.spaces import Block, ZeroOneSpace, derived
 from osp_core.spaces.label_names import as_names, place_of
+from osp_core.spaces.pictures import Chips, Picture
 from osp_core.targets import AffineLoss, hamming, mismatch
 from osp_matroids.components import UnionFind
 
@@ -215,6 +216,9 @@ class MatroidSpace(ZeroOneSpace):
 
     def to_label(self, vertex: Array) -> Any:
         return frozenset(self.elements[i] for i in np.flatnonzero(vertex))
+
+    def draw(self, point: Array) -> Picture:
+        return Chips(self.elements, point)
 
     def _why_not(self, vertex: Array, label: Any) -> str:
         if not self.independent(np.flatnonzero(vertex)):

@@ -22,6 +22,8 @@ from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
 from osp_core.spaces.label_names import MOST_COORDINATES, as_names, place_of
+from osp_core.spaces.pictures import Ladder
+from osp_core.spaces.size_parameters import sized_by_names
 from osp_core.targets import AffineLoss, absolute
 
 LARGEST_LIST = 5000
@@ -44,6 +46,7 @@ class Ordinal(ZeroOneSpace):
         2 by default, as in the paper.
     """
 
+    size_parameters = sized_by_names("categories", instead=("d",), single=True)
     nu1 = 1.0
     constant_mass = False
     min_mass = 0.0
@@ -199,6 +202,11 @@ class Ordinal(ZeroOneSpace):
         if not 0.0 <= (ones := float(np.sum(vertex))) <= self.dim:
             raise NotAVertexError(f"{np.array2string(vertex, threshold=12)} is not an output of {self!r}.")
         return self.categories[int(ones)]
+
+    def draw(self, point: Array) -> Ladder:
+        # Entry i is the probability that the category is above i.
+        above = np.concatenate([[1.0], point, [0.0]])
+        return Ladder(self.categories, above[:-1] - above[1:])
 
     # --- constants -----------------------------------------------------------------------------------
 

@@ -15,7 +15,6 @@ from osp_core.errors import (
     InvalidInputError,
     NotAVertexError,
     UnsupportedError,
-    as_count,
     as_rows,
     as_vector,
 )
@@ -23,8 +22,12 @@ from osp_core.geometry.combinations import ConvexCombination
 from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers import NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, checks_its_input, derived
-from osp_core.spaces.label_names import MOST_COORDINATES, as_names, place_of
+from osp_core.spaces.label_names import as_names, place_of
+from osp_core.spaces.pictures import Ranking
+from osp_core.spaces.size_parameters import sized_by_names
 from osp_core.targets import AffineLoss, alignment
+from osp_permutahedron.jacobian import projection_product
+from osp_permutahedron.weights import descending_weights
 
 LARGEST_LIST = 8  # 8! = 40 320 permutations
 FLOAT64 = np.dtype(np.float64)
@@ -53,6 +56,7 @@ class Permutahedron(OutputSpace):
     factor of 6; the centred one here holds and is sharp.
     """
 
+    size_parameters = sized_by_names("items", instead=("d", "weights"))
     equal_norm = True
     constant_mass = True
 
@@ -69,7 +73,7 @@ class Permutahedron(OutputSpace):
         names = None if items is None else as_names(items, "items")
         if d is None and weights is None and names is not None:
             d = len(names)
-        self._weights = _descending_weights(d, weights)
+        self._weights = descending_weights(d, weights)
         self.dim = self._weights.size
         self._shape = self._weights.shape
         self.items: Sequence[Hashable] = range(self.dim) if names is None else names
@@ -82,9 +86,8 @@ class Permutahedron(OutputSpace):
         self.min_mass = float(self._weights.sum())
         self.max_mass = float(np.abs(self._weights).sum())
         self.max_square = float(self._weights @ self._weights)
-        self._project = (
-            self._kernels.project
-        )  # chosen once: looking it up takes as long as a small projection
+        # Chosen once: looking it up takes as long as a small projection.
+        self._project = self._kernels.project
 
     @property
     def weights(self) -> Array:
@@ -156,6 +159,11 @@ class Permutahedron(OutputSpace):
                 f"NegativeEntropy needs weights ≥ 0; the least of {self!r} is {self.min_entry:g}. "
                 "Add a constant to the weights, which changes no ranking, or use SquaredNorm."
             )
+
+    def jacobian_product(self, thetas: Array, predictions: Predictions, directions: Array) -> Array:
+        if type(self.psi) is not SquaredNorm:
+            return super().jacobian_product(thetas, predictions, directions)
+        return projection_product(predictions.point, self._weights, directions) / self.psi.scale
 
     @property
     def _kernels(self) -> Any:
@@ -231,6 +239,9 @@ class Permutahedron(OutputSpace):
         order = np.argsort(-np.asarray(vertex), kind="stable")
         return tuple(self.items[int(i)] for i in order)
 
+    def draw(self, point: Array) -> Ranking:
+        return Ranking(self.to_label(point))
+
     def _position(self, item: Any) -> int:
         if (place := place_of(item, self._index, self.items)) is not None:
             return place
@@ -271,18 +282,6 @@ class Permutahedron(OutputSpace):
             cls(weights=[2.0, 2.0, 2.0]),
             cls(1),
         )
-
-
-def _descending_weights(d: int | None, weights: ArrayLike | None) -> Array:
-    if (d is None) == (weights is None):
-        raise InvalidInputError(
-            "permutahedron takes either d, the number of items (or items), or weights, the ranks' values."
-        )
-    if weights is None:
-        return np.arange(as_count(d, "d", most=MOST_COORDINATES), 0, -1.0)  # type: ignore[arg-type]
-    vector = as_vector(weights, None, "weights")
-    as_count(vector.size, "the number of weights")
-    return np.sort(vector + 0.0)[::-1].copy()  # + 0.0: no −0.0 among the entries of vertices
 
 
 def _compact(array: Array) -> Array:

@@ -25,8 +25,11 @@ from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, ZeroOneSpace, derived
 from osp_core.spaces.label_names import names_or_numbers, place_of
+from osp_core.spaces.pictures import Bars
+from osp_core.spaces.size_parameters import sized_by_names
 from osp_core.targets import AffineLoss, ProportionalLoss, zero_one
 from osp_simplex import parts
+from osp_simplex.jacobian import softmax_product, sparsemax_product
 
 # Sharp multiclass constants for Ψ = −H, rounded up. With s the softmax of the true class:
 # E L ≤ 1 − 2s² for s ≤ 1/2, 2(1 − s)² beyond, and S = −ln s, so the ratio is largest at s = 0.432067;
@@ -38,6 +41,11 @@ PARTS = {
     NegativeEntropy: (parts.softmax, negative_entropy_loss_of_equal_mass),
     GibbsEntropy: (parts.softmax, negative_entropy_loss_of_equal_mass),
     SquaredNorm: (parts.sparsemax, squared_norm_loss_of_equal_mass),
+}
+JACOBIANS = {
+    NegativeEntropy: softmax_product,
+    GibbsEntropy: softmax_product,
+    SquaredNorm: sparsemax_product,
 }
 
 
@@ -56,6 +64,7 @@ class Simplex(ZeroOneSpace):
         1 by default, as in the paper.
     """
 
+    size_parameters = sized_by_names("classes", instead=("d",), single=True)
     norm = 1.0
     psi: Regularizer = NegativeEntropy(1.0)
     nu1 = 2.0
@@ -127,6 +136,12 @@ class Simplex(ZeroOneSpace):
     def log_partition(self, theta: Array) -> float:
         return float(theta.max() + np.log(np.exp(theta - theta.max()).sum()))
 
+    def jacobian_product(self, thetas: Array, predictions: Predictions, directions: Array) -> Array:
+        product = JACOBIANS.get(type(self.psi))  # exactly: a subclass may predict otherwise
+        if product is None:
+            return super().jacobian_product(thetas, predictions, directions)
+        return product(predictions.point, directions) / self.psi.scale
+
     def compiled_parts(self) -> SpaceParts | None:
         functions = PARTS.get(type(self.psi))  # exactly: a subclass may predict otherwise
         if functions is None:
@@ -175,6 +190,9 @@ class Simplex(ZeroOneSpace):
 
     def to_label(self, vertex: Array) -> Any:
         return self.classes[int(np.argmax(vertex))]
+
+    def draw(self, point: Array) -> Bars:
+        return Bars(self.classes, point)
 
     def project_direction(self, direction: Array) -> Array:
         return np.asarray(direction - direction.mean())

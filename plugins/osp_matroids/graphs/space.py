@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from osp_core.errors import Array, NotAVertexError, as_rows, as_vector
 from osp_core.regularizers import GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, checks_its_input, derived
+from osp_core.spaces.pictures import Graph
+from osp_core.spaces.size_parameters import sized_by_edges
 from osp_matroids.components import UnionFind
 from osp_matroids.graphs.blocks import block_labels
 from osp_matroids.graphs.marginals import log_tree_sum, tree_marginals
@@ -46,6 +48,8 @@ class GraphicMatroid(MatroidSpace):
     >>> sorted(space.to_label(space.lmo([3.0, 1.0, 2.0])))
     [('a', 'c'), ('b', 'c')]
     """
+
+    size_parameters = sized_by_edges("edges", instead=("graph",), directed=False)
 
     def __init__(
         self,
@@ -102,6 +106,9 @@ class GraphicMatroid(MatroidSpace):
         if self.norm in (1.0, 2.0):
             return self.lmo_many(1.0 - 2.0 * rows)
         return super().nearest_vertex_many(rows)
+
+    def draw(self, point: Array) -> Graph:
+        return Graph(self.graph.nodes, self.graph.tails, self.graph.heads, point)
 
     @derived
     def component_labels(self) -> Indices:

@@ -25,6 +25,8 @@ from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, Regularizer, SquaredNorm
 from osp_core.spaces import OutputSpace, ZeroOneSpace, checks_its_input, derived
 from osp_core.spaces.label_names import MOST_COORDINATES, as_names, place_of
+from osp_core.spaces.pictures import Chips
+from osp_core.spaces.size_parameters import sized_by_names
 from osp_core.targets import AffineLoss, mismatch
 from osp_matroids.uniform.entropy import gibbs_log_partition, gibbs_marginals, scaled_sigmoid, scaled_softmax
 from osp_matroids.uniform.systematic import systematic_combination, systematic_subset, systematic_subsets
@@ -50,6 +52,7 @@ class KSubsets(ZeroOneSpace):
         2 by default.
     """
 
+    size_parameters = sized_by_names("elements", instead=("d",), count="k")
     nu1 = 2.0
     equal_norm = True
     constant_mass = True
@@ -229,6 +232,9 @@ class KSubsets(ZeroOneSpace):
 
     def to_label(self, vertex: Array) -> Any:
         return frozenset(self.elements[int(i)] for i in np.flatnonzero(vertex))
+
+    def draw(self, point: Array) -> Chips:
+        return Chips(self.elements, point)
 
     def _position(self, element: Any) -> int:
         if (place := place_of(element, self._index, self.elements)) is not None:

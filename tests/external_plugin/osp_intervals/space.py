@@ -9,11 +9,23 @@ import numpy as np
 
 from osp_core import GibbsEntropy, NotAVertexError, OutputSpace, Regularizer, SquaredNorm, ZeroOneSpace
 from osp_core.errors import Array, as_count
+from osp_core.spaces.pictures import Chips
+from osp_core.spaces.size_parameters import LabelParts, SizeParameters
+
+
+def _enough_cells(labels: LabelParts) -> dict[str, int]:
+    """As many cells as the last end of an interval needs; what is no number makes its row a bad one."""
+    ends = [int(end) for pair in labels.parts for end in pair if str(end).isdecimal()]
+    return {"n": 1 + max(ends, default=0)}
 
 
 class Intervals(ZeroOneSpace):
-    """The indicators 0…01…10…0 of the intervals of n cells, and of none; a label is (first, last) or ()."""
+    """The indicators 0…01…10…0 of the intervals of n cells, and of none; a label is (first, last) or ().
 
+    A file has ``2-4`` for the interval from 2 to 4, which is read as the list of one pair.
+    """
+
+    size_parameters = SizeParameters("edges", _enough_cells, (("n",),))
     nu1 = 1.0  # an interval and the same with one cell more or less
 
     def __init__(self, n: int, *, psi: Regularizer | None = None, norm: float | None = None) -> None:
@@ -39,6 +51,8 @@ class Intervals(ZeroOneSpace):
                 return self._indicator(0, 0)
             case (int(first), int(last)) if isinstance(label, tuple) and 0 <= first <= last < self.dim:
                 return self._indicator(first, last + 1)
+            case [(int(first), int(last)) as pair]:
+                return self.from_label(pair)
             case tuple():
                 raise NotAVertexError(f"{label} is no interval of the cells 0 to {self.dim - 1}.")
         return super().from_label(label)
@@ -46,6 +60,9 @@ class Intervals(ZeroOneSpace):
     def to_label(self, vertex: Array) -> tuple[int, ...]:
         inside = np.flatnonzero(vertex)
         return (int(inside[0]), int(inside[-1])) if len(inside) else ()
+
+    def draw(self, point: Array) -> Chips:
+        return Chips([f"cell {i}" for i in range(self.dim)], point)
 
     @classmethod
     def examples(cls) -> Sequence[OutputSpace]:

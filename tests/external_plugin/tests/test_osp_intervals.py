@@ -8,6 +8,9 @@ from osp_intervals.learner import ConservativeOGD
 from osp_intervals.space import Intervals
 
 import osp_core as osp
+from osp_core.report import Example, draw_output
+from osp_core.report.figures import Words
+from osp_core.runs import RunConfig, execute
 from osp_core.testing import check_learner, check_space
 
 
@@ -50,6 +53,21 @@ def test_labels_are_pairs_or_empty():
     for wrong in ((2, 1), (0, 4), (-1, 2), (1,), "12", None):
         with pytest.raises(osp.NotAVertexError):
             space.from_label(wrong)
+
+
+def test_the_number_of_cells_is_found_in_the_labels_of_a_file(tmp_path):
+    rows = "".join(f"{i},{-i},{label}\n" for i, label in enumerate(["0-1", "2-4", "3-3"]))
+    (tmp_path / "d.csv").write_text("f,g,label\n" + rows)
+    result = execute(RunConfig(space="intervals", data=str(tmp_path / "d.csv")), tmp_path / "out")
+    assert result.prepared.config.params == {"n": 5}
+    assert result.summary["rounds"] == 3
+
+
+def test_a_report_draws_the_cells_by_name():
+    space = Intervals(3)
+    y = space.from_label((1, 2))
+    words = {shape.text for shape in draw_output(space, Example(y, y, y)).shapes if isinstance(shape, Words)}
+    assert words == {"cell 0 0.00", "cell 1 1.00", "cell 2 1.00"}
 
 
 def test_a_stream_is_learned_within_the_bound_of_the_learner():

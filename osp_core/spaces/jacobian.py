@@ -9,85 +9,61 @@ products with it and with its transpose are the same.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from osp_core.errors import Array, UnsupportedError
 from osp_core.geometry.predictions import Prediction, Predictions
-from osp_core.registry.registry import registered_name
 from osp_core.regularizers import BinaryEntropy, GibbsEntropy, NegativeEntropy, SquaredNorm
-from osp_core.spaces import OutputSpace
-from osp_core.spaces.product import Product
+
+if TYPE_CHECKING:
+    from osp_core.spaces.base import OutputSpace
 
 SHARPNESS = 1e7  # how much more the slope counts than a trial direction when a face is explored
-LARGEST_DIMENSION = 2048  # of the generic method, which solves a system of this size
+LARGEST_DIMENSION = 2048  # of the systems to be solved
 TIGHT = 1e-9
 NOT_IN_USE = 1e-9  # atoms of less weight do not say in which face a point is
 TINY = 1e-300
 
-ClosedForm = Callable[[Array, Array, float], Array]
+RowProduct = Callable[[Array, Prediction, Array], Array]
 
 
-def jacobian_products(
-    space: OutputSpace, thetas: Array, predictions: Predictions, directions: Array
-) -> Array:
+def jacobian_product(space: OutputSpace, thetas: Array, predictions: Predictions, directions: Array) -> Array:
     """Return the Jacobian of ŷ at every row of `thetas`, times the same row of `directions`.
 
-    Exact up to rounding almost everywhere; where ŷ has a kink, the derivative in an adjoining region.
+    Exact up to rounding almost everywhere; where ŷ has a kink, the derivative in an adjoining region. The
+    Jacobian is symmetric. An UnsupportedError says that ŷ cannot be differentiated, for no rows as well.
     """
-    if isinstance(space, Product):
-        return _factor_products(space, thetas, predictions, directions)
-    name, psi = registered_name("space", type(space)), type(space.psi)
-    closed_form = _CLOSED_FORMS.get((name, psi))
-    if closed_form is not None:
-        return closed_form(predictions.point, directions, space.psi.scale)
-    if (name, psi) == ("permutahedron", SquaredNorm):
-        rows = zip(predictions.point, directions, strict=True)
-        products = [_centred_in_blocks(y, v, space.lmo(-y)) for y, v in rows]
-        return np.array(products).reshape(directions.shape) / space.psi.scale
-    product = _generic(space, name)
-    rows_of = zip(thetas, predictions, directions, strict=True)
-    return np.array([product(*row) for row in rows_of]).reshape(directions.shape)
+    return implicit_product(space, thetas, predictions, directions)
 
 
-def check_differentiable(space: OutputSpace) -> None:
-    """Refuse a space whose ŷ this module cannot differentiate."""
-    if isinstance(space, Product):
-        for factor in space.factors:
-            check_differentiable(factor)
-        return
-    _generic(space, registered_name("space", type(space)))
+def implicit_product(
+    space: OutputSpace, thetas: Array, predictions: Predictions, directions: Array, *, binds: bool = True
+) -> Array:
+    """The same by implicit differentiation.
+
+    Without `binds` no inequality of conv(Y) is tight at any ŷ: the face need not be looked for.
+    """
+    product = _gibbs(space) if isinstance(space.psi, GibbsEntropy) else _implicit(space, binds)
+    rows = zip(thetas, predictions, directions, strict=True)
+    return np.array([product(*row) for row in rows]).reshape(directions.shape)
 
 
-def _factor_products(space: Product, thetas: Array, predictions: Predictions, directions: Array) -> Array:
-    products = np.empty_like(directions)
-    for block in space.blocks():
-        at = block.coordinates[0]
-        points = Predictions.exact(predictions.point[:, at])
-        products[:, at] = jacobian_products(block.space, thetas[:, at], points, directions[:, at])
-    return products
-
-
-def _generic(space: OutputSpace, name: str | None) -> Callable[[Array, Prediction, Array], Array]:
-    psi = space.psi
-    if isinstance(psi, GibbsEntropy):
-        return _gibbs(space, name)
-    if not isinstance(psi, SquaredNorm | NegativeEntropy | BinaryEntropy):
+def _implicit(space: OutputSpace, binds: bool) -> RowProduct:
+    if not isinstance(space.psi, SquaredNorm | NegativeEntropy | BinaryEntropy):
         raise UnsupportedError(
-            f"There is no backward pass for {psi!r} on {space!r}; SquaredNorm has one on every space."
+            f"There is no backward pass for {space.psi!r} on {space!r}; SquaredNorm has one on every space."
         )
-    if space.dim > LARGEST_DIMENSION and (name, type(psi)) not in _CLOSED_FORMS and name != "permutahedron":
+    if space.dim > LARGEST_DIMENSION:
         raise UnsupportedError(
             f"The backward pass on {space!r} would solve a system of {space.dim} unknowns per row; at most "
             f"{LARGEST_DIMENSION} are allowed. FenchelYoungLoss needs no backward pass of this kind."
         )
-    # With an entropy these polytopes never bind: all entries stay positive, and the rest is equations.
-    never_binds = name in ("birkhoff", "matching") and isinstance(psi, NegativeEntropy)
 
     def product(theta: Array, prediction: Prediction, direction: Array) -> Array:
         y = prediction.point
-        slope = np.zeros_like(y) if never_binds else _slope(space, theta, y)
+        slope = _slope(space, theta, y) if binds else np.zeros_like(y)
         normals = face_normals(space, slope, theta, prediction)
         root = np.sqrt(_inverse_hessian(space, y))
         weighted = root * direction
@@ -157,13 +133,11 @@ def _inverse_hessian(space: OutputSpace, y: Array) -> Array:
     return np.asarray(diagonal / space.psi.scale)
 
 
-def _gibbs(space: OutputSpace, name: str | None) -> Callable[[Array, Prediction, Array], Array]:
+def _gibbs(space: OutputSpace) -> RowProduct:
     """The covariance of the Gibbs distribution, by enumeration."""
     try:
         vertices = space.vertices()
     except UnsupportedError as error:
-        if (name, GibbsEntropy) in _CLOSED_FORMS:
-            return _unreachable
         raise UnsupportedError(
             f"There is no backward pass for GibbsEntropy on {space!r}, whose outputs cannot be listed; use "
             "SquaredNorm, or FenchelYoungLoss, which needs none."
@@ -177,53 +151,3 @@ def _gibbs(space: OutputSpace, name: str | None) -> Callable[[Array, Prediction,
         return np.asarray((law * (centred @ direction)) @ centred / space.psi.scale)
 
     return product
-
-
-def _unreachable(theta: Array, prediction: Prediction, direction: Array) -> Array:
-    raise AssertionError("a closed form comes first")
-
-
-def _centred_in_blocks(y: Array, direction: Array, ranked: Array) -> Array:
-    """Subtract the mean of every block between tight partial sums, the blocks that were pooled."""
-    order = np.argsort(-y, kind="stable")
-    weights = np.sort(ranked)[::-1]
-    excess = np.abs(np.cumsum(y[order] - weights))
-    ends = excess <= TIGHT * (1.0 + float(np.abs(weights).max()) * len(weights))
-    blocks = np.concatenate([[0], np.cumsum(ends[:-1])])
-    means = np.bincount(blocks, direction[order]) / np.bincount(blocks)
-    centred = np.empty_like(direction)
-    centred[order] = direction[order] - means[blocks]
-    return centred
-
-
-def _softmax(y: Array, v: Array, scale: float) -> Array:
-    return np.asarray(y * (v - (y * v).sum(axis=1, keepdims=True)) / scale)
-
-
-def _sparsemax(y: Array, v: Array, scale: float) -> Array:
-    support = y > 0
-    means = (v * support).sum(axis=1, keepdims=True) / support.sum(axis=1, keepdims=True)
-    return np.asarray(np.where(support, v - means, 0.0) / scale)
-
-
-def _clip(y: Array, v: Array, scale: float) -> Array:
-    return np.asarray(np.where((y > 0) & (y < 1), v, 0.0) / scale)
-
-
-def _sigmoid(y: Array, v: Array, scale: float) -> Array:
-    return np.asarray(y * (1.0 - y) * v / scale)
-
-
-def _capped_exponential(y: Array, v: Array, scale: float) -> Array:
-    return np.asarray(np.where(y < 1, y * v, 0.0) / scale)
-
-
-_CLOSED_FORMS: dict[tuple[Any, type], ClosedForm] = {
-    ("simplex", NegativeEntropy): _softmax,
-    ("simplex", GibbsEntropy): _softmax,
-    ("simplex", SquaredNorm): _sparsemax,
-    ("hypercube", SquaredNorm): _clip,
-    ("hypercube", BinaryEntropy): _sigmoid,
-    ("hypercube", GibbsEntropy): _sigmoid,
-    ("hypercube", NegativeEntropy): _capped_exponential,
-}
