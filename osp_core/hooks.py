@@ -1,4 +1,4 @@
-"""The hooks a plugin implements to add spaces, learners and streams.
+"""The hooks a plugin implements to add spaces, learners, streams, decoders, targets, surrogates and formats.
 
 A plugin is a module named by an entry point of the group ``osp``:
 
@@ -10,13 +10,15 @@ It should import nothing heavy: what it registers is named as ``"module:object"`
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pluggy
 
-from osp_core.errors import InvalidInputError
+from osp_core.errors import InvalidInputError, UnsupportedError
 
 PROJECT = "osp"
 API_VERSION = 1
@@ -28,16 +30,17 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 @dataclass(frozen=True)
 class Registration:
-    """One space, learner or stream that a plugin offers.
+    """One space, learner, stream, decoder, target, surrogate or file format that a plugin offers.
 
     Attributes
     ----------
     name : str
-        What users pass to `make_space`, `make_learner` or `make_stream`.
+        What users pass to `make_space` and its siblings.
     factory : str or callable
-        "module:object", imported at first use, or the class or function itself.
+        "module:object", imported at first use, or the class or function itself. A target without parameters
+        may be the finished object instead of what makes it; all who ask then share it.
     summary : str
-        One line for `list_spaces` and ``osp spaces``.
+        One line for `list_spaces` and its siblings, and for the shell.
     parameters : tuple of str
         Names of the keyword parameters the factory takes.
     requires : mapping
@@ -80,3 +83,48 @@ class Hooks:
     def osp_streams(self) -> Iterable[Registration]:
         """Return the streams of this plugin; every factory makes a `Stream` of (x, y) pairs."""
         return ()
+
+    @hookspec
+    def osp_decoders(self) -> Iterable[Registration]:
+        """Return the decoders of this plugin; every factory takes `space` and makes a `Decoder` of it."""
+        return ()
+
+    @hookspec
+    def osp_targets(self) -> Iterable[Registration]:
+        """Return the target losses of this plugin; every factory makes an `AffineLoss`.
+
+        One that has a parameter `space` gets that of the run.
+        """
+        return ()
+
+    @hookspec
+    def osp_surrogates(self) -> Iterable[Registration]:
+        """Return the surrogates of this plugin; every factory makes a `FenchelYoungLoss` of a `space`."""
+        return ()
+
+    @hookspec
+    def osp_formats(self) -> Iterable[Registration]:
+        """Return the file formats of this plugin: what ``osp run --data`` reads.
+
+        The name is the ending of the files, in small letters and without the dot, one registration for each.
+        Every factory takes `path` and `wanted`, the `Columns` to read, and makes an `osp_core.runs.Table`.
+        """
+        return ()
+
+
+def parameters_of(thing: Any) -> dict[str, Any]:
+    """Return what the constructor of an object was given: it keeps every parameter under its own name."""
+    kind: type = type(thing)
+    names = _parameters(kind)
+    if missing := [name for name in names if not hasattr(thing, name)]:
+        raise UnsupportedError(
+            f"{kind.__name__} does not keep its parameter {missing[0]!r} as an attribute of that "
+            "name, so another one like it cannot be made."
+        )
+    return {name: getattr(thing, name) for name in names}
+
+
+@functools.cache
+def _parameters(kind: type) -> tuple[str, ...]:
+    found = inspect.signature(kind).parameters.values()
+    return tuple(one.name for one in found if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD))

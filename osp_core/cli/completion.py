@@ -1,8 +1,8 @@
-"""What a shell offers after the tab key: names of spaces, learners, streams, parameters and columns."""
+"""What a shell offers after the tab key: registered names, parameters and columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -14,7 +14,7 @@ Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 
 
 def registered(kind: str) -> Completer:
-    """Complete the names of a kind ("space", "learner", "stream"), each with its summary."""
+    """Complete the names of a kind ("space", "decoder", …), each with its summary."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return [
@@ -22,15 +22,6 @@ def registered(kind: str) -> Completer:
             for record in _records(kind)
             if record.name.startswith(incomplete)
         ]
-
-    return complete
-
-
-def listed(names: Callable[[], Iterable[str]]) -> Completer:
-    """Complete names that are imported when asked for."""
-
-    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
 
     return complete
 
@@ -45,7 +36,8 @@ def parameters(kind: str) -> Completer:
             for record in _records(kind)
             if record.name == chosen
             for name in record.parameters
-            if name.startswith(incomplete)
+            # Nobody writes a space on a command line, and all but spaces get that of the run.
+            if name.startswith(incomplete) and not (name == "space" and kind != "space")
         ]
 
     return complete
@@ -62,26 +54,7 @@ def columns(ctx: click.Context, param: click.Parameter, incomplete: str) -> list
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-def decoders() -> Iterable[str]:
-    """The names of decoders."""
-    from osp_core.runs.names import DECODERS
-
-    return DECODERS
-
-
-def targets() -> Iterable[str]:
-    """The names of targets."""
-    from osp_core.runs.names import TARGETS
-
-    return TARGETS
-
-
 def _records(kind: str) -> list[Any]:
-    from osp_core.registry import registry
+    from osp_core.registry import list_of
 
-    lists = {
-        "space": registry.list_spaces,
-        "learner": registry.list_learners,
-        "stream": registry.list_streams,
-    }
-    return [record for record in lists[kind]() if record.available]
+    return [record for record in list_of(kind) if record.available]

@@ -46,8 +46,17 @@ or for a model a JSON object. Without --output there is one line of JSON for eac
 )
 @click.option(
     "--decoder",
-    help="With --space: randomized, blockwise, nearest, sampling or uniform.  [default: what fits]",
-    shell_complete=completion.listed(completion.decoders),
+    help="With --space: randomized, blockwise, nearest, sampling, uniform, or one of a plugin.  "
+    "[default: what fits]",
+    shell_complete=completion.registered("decoder"),
+)
+@click.option(
+    "--decoder-param",
+    "decoder_params",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A parameter of the decoder; the value is JSON or text.",
+    shell_complete=completion.parameters("decoder"),
 )
 @click.option(
     "--model",
@@ -88,6 +97,7 @@ def command(
     space: str | None,
     params: tuple[str, ...],
     decoder: str | None,
+    decoder_params: tuple[str, ...],
     model: Path | None,
     file: Path | None,
     output: Path | None,
@@ -108,11 +118,12 @@ def command(
         raise InvalidInputError("--raw says how --output is written; give that, or leave --raw out.")
     source: ModelSource | ScoreSource
     if model is not None:
-        if params or decoder is not None:
+        if params or decoder_params or decoder is not None:
             raise InvalidInputError("A model has its space and its decoder; leave --param and --decoder out.")
         source = ModelSource(model)
     else:
-        source = ScoreSource(str(space), dict(map(parse_param, params)), decoder)
+        given, of_decoder = dict(map(parse_param, params)), dict(map(parse_param, decoder_params))
+        source = ScoreSource(str(space), given, decoder, of_decoder)
     decoded = decode_rows(source, file, skip_bad=on_error == "skip", **_known(how))
     if output is not None:
         text, column = output.suffix.lower() in (".csv", ".tsv"), how["column"]

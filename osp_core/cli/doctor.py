@@ -13,7 +13,9 @@ import click
 from osp_core import kernels
 from osp_core.cli.tables import show_table
 from osp_core.errors import OspError
-from osp_core.registry.registry import Record, list_learners, list_spaces, list_streams
+from osp_core.registry.kinds import HOOK_OF
+from osp_core.registry.registry import list_of
+from osp_core.registry.table import Record
 
 CORE = ("online-structured-prediction", "numpy", "scipy", "pluggy", "click")
 # Package → the extra that brings it.
@@ -51,7 +53,7 @@ def command(as_json: bool) -> None:
     """Show versions, plugins and kernels, and what is disabled and why."""
     versions = {"python": platform.python_version()}
     versions |= {package: _version(package) for package in (*CORE, *OPTIONAL)}
-    offered = {"spaces": list_spaces(), "learners": list_learners(), "streams": list_streams()}
+    offered = {hook.removeprefix("osp_"): list_of(kind) for kind, hook in HOOK_OF.items()}
     troubles = [record for records in offered.values() for record in records if record.reason]
     if as_json:
         click.echo(json.dumps(_document(versions, offered, troubles), indent=2, ensure_ascii=False))
@@ -60,7 +62,7 @@ def command(as_json: bool) -> None:
     show_table("Versions", ("package", "version", "extra"), rows)
     click.echo(f"An extra is installed with pip install '{CORE[0]}[extra]'.")
     click.echo()
-    show_table("Plugins", ("plugin", *offered), _plugins(offered))
+    show_table("Plugins", ("plugin", "offers", "names"), _plugins(offered))
     click.echo(f"\nKernels: {_kernels()}")
     click.echo("\nDisabled:" if troubles else "\nNothing is disabled.")
     for record in troubles:
@@ -87,17 +89,11 @@ def _version(package: str) -> str:
 
 
 def _plugins(offered: dict[str, list[Record]]) -> list[list[str]]:
-    plugins = sorted({record.plugin for records in offered.values() for record in records})
-    return [
-        [
-            plugin,
-            *(
-                ", ".join(record.name for record in records if record.plugin == plugin)
-                for records in offered.values()
-            ),
-        ]
-        for plugin in plugins
-    ]
+    names: dict[tuple[str, str], list[str]] = {}
+    for kind, records in offered.items():
+        for record in records:
+            names.setdefault((record.plugin, kind), []).append(record.name)
+    return [[plugin, kind, ", ".join(found)] for (plugin, kind), found in sorted(names.items())]
 
 
 def _kernels() -> str:

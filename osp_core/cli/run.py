@@ -47,14 +47,13 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def _params(name: str, kind: str, short: str | None = None) -> Callable[[Command], Command]:
     flags = [f"--{name}", *([short] if short else [])]
-    completer = completion.parameters(kind) if kind != "target" else None
     return click.option(
         *flags,
         f"{name.replace('-', '_')}s",
         multiple=True,
         metavar="KEY=VALUE",
         help=f"A parameter of the {kind}; the value is JSON or text.",
-        shell_complete=completer,
+        shell_complete=completion.parameters(kind),
     )
 
 
@@ -67,7 +66,7 @@ def _params(name: str, kind: str, short: str | None = None) -> Callable[[Command
 @click.option(
     "--data",
     type=click.Path(path_type=Path, readable=False),
-    help="A .csv, .tsv, .jsonl, .npz or .parquet file.",
+    help="A .csv, .tsv, .jsonl, .npz or .parquet file, or one that a plugin reads.",
 )
 @click.option(
     "--label",
@@ -97,14 +96,16 @@ def _params(name: str, kind: str, short: str | None = None) -> Callable[[Command
 @_params("learner-param", "learner")
 @click.option(
     "--decoder",
-    help="randomized, blockwise, nearest, sampling or uniform.  [default: what space and target allow]",
-    shell_complete=completion.listed(completion.decoders),
+    help="randomized, blockwise, nearest, sampling, uniform, or one of a plugin.  [default: what space and "
+    "target allow]",
+    shell_complete=completion.registered("decoder"),
 )
+@_params("decoder-param", "decoder")
 @click.option(
     "--target",
-    help="zero_one, hamming, absolute, mismatch, alignment, ndcg, table or decision_regret.  "
-    "[default: that of the space]",
-    shell_complete=completion.listed(completion.targets),
+    help="zero_one, hamming, absolute, mismatch, alignment, ndcg, table, decision_regret, or one of a "
+    "plugin.  [default: that of the space]",
+    shell_complete=completion.registered("target"),
 )
 @_params("target-param", "target")
 @click.option("--rounds", type=click.IntRange(min=1), help="Stop after this many rounds.")
@@ -187,7 +188,7 @@ def _settings(config: Path | None, out: Path, resume: bool, options: dict[str, A
     from osp_core.runs import RunConfig
 
     values = {key: value for key, value in options.items() if value not in (None, ())}
-    for name in ("params", "stream_params", "learner_params", "target_params"):
+    for name in ("params", "stream_params", "learner_params", "decoder_params", "target_params"):
         if name in values:
             values[name] = dict(map(parse_param, values[name]))
     for name in ("classes", "features", "drop"):

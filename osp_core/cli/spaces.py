@@ -10,7 +10,8 @@ import click
 
 from osp_core.cli.tables import show_table
 from osp_core.errors import OspError
-from osp_core.registry.registry import Record, list_spaces, load_factory
+from osp_core.registry.registry import list_spaces, load_factory
+from osp_core.registry.table import Record
 
 EXAMPLES = """
 \b

@@ -48,6 +48,8 @@ class OnlineLearner(ABC):
     rounds: int = 0
     bounded: bool = False
     """Whether the learner projects on a ball, for which the norm of the array must be tracked."""
+    made_with: tuple[str, dict[str, Any]] | None = None
+    """The name and parameters given to `make_learner`, where the learner was made so."""
 
     def start(self, shape: tuple[int, ...], *, certificate: SurrogateGap | None = None) -> None:
         """Begin anew with zero weights; `gap` has the constants that default steps are made of."""

@@ -1,8 +1,7 @@
-"""Recipes: how a space was made, as JSON, so that it can be made again from a file."""
+"""Recipes: how the parts of a predictor were made, as JSON, so that a file can make them again."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from osp_core import regularizers
 from osp_core.errors import InvalidInputError, UnsupportedError
-from osp_core.registry.registry import make_learner, make_space, registered_name
+from osp_core.hooks import parameters_of
+from osp_core.registry.registry import make_learner, make_on, make_space, registered_name
 from osp_core.spaces import OutputSpace
 
 _PSI = {
@@ -24,24 +24,41 @@ _PSI = {
 }
 
 
+def recipe(kind: str, part: Any, space: OutputSpace | None = None) -> dict[str, Any]:
+    """Return the registered name of a part and the parameters it was made with, as JSON values.
+
+    Parameters
+    ----------
+    kind : str
+        "space", "learner", "decoder" or "target".
+    part : object
+    space : OutputSpace, optional
+        The space that whoever makes the part again has, so that it is no part of the recipe.
+    """
+    name, params = _made_with(kind, part)
+    kept = {key: value for key, value in params.items() if not (key == "space" and value is space)}
+    return {"name": name, "params": {key: encode(value) for key, value in kept.items()}}
+
+
+def _made_with(kind: str, part: Any) -> tuple[str, dict[str, Any]]:
+    if (finished := registered_name(kind, part)) is not None:
+        return finished, {}
+    recorded: tuple[str, dict[str, Any]] | None = getattr(part, "made_with", None)
+    name = registered_name(kind, type(part))
+    # A learner's parameters can be changed after it was made; a space's cannot be read off it.
+    readable = kind == "learner" or (kind != "space" and recorded is None)
+    if name is not None and readable:
+        return name, parameters_of(part)
+    if recorded is None:
+        raise UnsupportedError(
+            f"{part!r} was not made with make_{kind}, so a file cannot say how to make it again."
+        )
+    return recorded
+
+
 def space_recipe(space: OutputSpace) -> dict[str, Any]:
     """Return the name and parameters of a space made with `make_space`, as JSON values."""
-    made_with = getattr(space, "made_with", None)
-    if made_with is None:
-        raise UnsupportedError(
-            f"{space!r} was not made with make_space, so a file cannot say how to make it again."
-        )
-    name, params = made_with
-    return {"name": name, "params": {key: encode(value) for key, value in params.items()}}
-
-
-def learner_recipe(learner: Any) -> dict[str, Any]:
-    """Return the registered name of a learner and the parameters it was constructed with."""
-    name = registered_name("learner", type(learner))
-    if name is None:
-        raise UnsupportedError(f"{learner!r} is not registered, so a file cannot say how to make it again.")
-    params = inspect.signature(type(learner)).parameters
-    return {"name": name, "params": {param: encode(getattr(learner, param)) for param in params}}
+    return recipe("space", space)
 
 
 def learner_from_recipe(recipe: Mapping[str, Any]) -> Any:
@@ -55,6 +72,12 @@ def space_from_recipe(recipe: Mapping[str, Any]) -> OutputSpace:
     name, params = _parts(recipe)
     space: OutputSpace = make_space(name, **params)
     return space
+
+
+def part_from_recipe(kind: str, space: OutputSpace, recipe: Mapping[str, Any]) -> Any:
+    """Make the decoder or the target of a recipe on `space`."""
+    name, params = _parts(recipe)
+    return make_on(kind, name, space, params)
 
 
 def _parts(recipe: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

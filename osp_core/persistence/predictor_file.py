@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import warnings
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from osp_core import models, targets
-from osp_core.errors import OspError, UnsupportedError
+from osp_core import models
+from osp_core.errors import MissingConstantError, OspError, UnsupportedError
 from osp_core.hooks import PROJECT
 from osp_core.learners.ownership import leave_service, require_free
 from osp_core.persistence.archive import CheckpointError, read_checkpoint, write_checkpoint
@@ -24,15 +25,15 @@ from osp_core.persistence.json_values import (
     encode,
     largest_number,
     learner_from_recipe,
-    learner_recipe,
+    part_from_recipe,
+    recipe,
     space_from_recipe,
     space_recipe,
 )
 from osp_core.registry.registry import plugin_of
 from osp_core.spaces import OutputSpace
-from osp_core.surrogates import decoders
-from osp_core.surrogates.decoders import UniformExploration
 from osp_core.surrogates.fenchel_young import FenchelYoungLoss
+from osp_core.targets import AffineLoss
 
 if TYPE_CHECKING:
     from osp_core.online.predictor import OnlinePredictor
@@ -51,27 +52,8 @@ _NONSENSE = (
     MemoryError,
 )
 _MODELS = {"LinearModel": models.LinearModel, "FeatureModel": models.FeatureModel}
-_DECODERS = {
-    kind.__name__: kind
-    for kind in (
-        decoders.RandomizedDecoder,
-        decoders.BlockwiseDecoder,
-        decoders.NearestDecoder,
-        decoders.SamplingDecoder,
-        UniformExploration,
-    )
-}
-_TARGETS = {
-    target.name: target
-    for target in (
-        targets.zero_one,
-        targets.hamming,
-        targets.absolute,
-        targets.mismatch,
-        targets.alignment,
-        targets.ndcg,
-    )
-}
+USUAL = "usual"
+"""Instead of the recipe of a target: it is the one that the space itself names."""
 
 
 def save_predictor(predictor: OnlinePredictor, path: str | Path, extra: Mapping[str, Any] | None) -> None:
@@ -81,18 +63,15 @@ def save_predictor(predictor: OnlinePredictor, path: str | Path, extra: Mapping[
     arrays = {f"learner.{key}": value for key, value in learner.items() if isinstance(value, np.ndarray)}
     arrays |= {f"space.{key}": value for key, value in predictor.space.memory().items()}
     numbers = {key: encode(value) for key, value in learner.items() if not isinstance(value, np.ndarray)}
-    space, chosen = _optional(space_recipe, predictor.space), _optional(learner_recipe, predictor.learner)
+    recipes = {kind: _recipe(kind, predictor) for kind in ("space", "learner", "target", "decoder")}
     header = {
         "format": FORMAT,
         "versions": _versions(),
-        "plugins": _plugins(space, chosen),
-        "space": space,
+        "plugins": _plugins(recipes),
+        **recipes,
         "identity": {**_identity(predictor.space), "answers": _answers(predictor.space)},
         "model": type(predictor.model).__name__,
         "n_features": getattr(predictor.model, "n_features", 0),
-        "learner": chosen,
-        "target": predictor.target.name,
-        "decoder": type(predictor.decoder).__name__,
         "loss_scale": predictor.loss.scale,
         "feature_bound": predictor.certificate.feature_bound,
         "inexactness": predictor.inexactness,
@@ -150,12 +129,10 @@ def _load_file(
             space,
             header["n_features"],
             learner=learner if learner is not None else _remade(header, "learner", learner_from_recipe),
-            model=_named(_MODELS, header["model"], "model")(header["n_features"]),
+            model=_model(header),
             loss=FenchelYoungLoss(space, header["loss_scale"]),
-            target=target if target is not None else _target(space, header["target"]),
-            decoder=decoder
-            if decoder is not None
-            else _named(_DECODERS, header["decoder"], "decoder")(space),
+            target=target if target is not None else _target(space, header),
+            decoder=decoder if decoder is not None else _remade_on(space, header, "decoder"),
             feature_bound=header["feature_bound"],
             inexactness=header["inexactness"],
             verify=header["verify"],
@@ -185,7 +162,8 @@ def _set_state(predictor: OnlinePredictor, header: Mapping[str, Any], arrays: Ma
 def _refuse_giants(header: Mapping[str, Any], stored: int) -> None:
     """Refuse sizes that the file cannot be about: it holds at least one number for every weight."""
     width, dim = header["n_features"], header["identity"]["dim"]
-    asked = max(width * dim, width, dim, largest_number(header["space"]), largest_number(header["learner"]))
+    parts = [largest_number(header[part]) for part in ("space", "learner", "target", "decoder")]
+    asked = max(width * dim, width, dim, *parts)
     if asked > stored + SPARE:
         raise CheckpointError(f"it speaks of sizes up to {asked}, but stores {stored} numbers")
 
@@ -213,13 +191,13 @@ def _same_space(header: Mapping[str, Any], given: OutputSpace | None) -> OutputS
     """The space of a file: made again, or the one that was given, if it is the same."""
     space = given if given is not None else _remade(header, "space", space_from_recipe)
     if given is not None and header["space"] is not None and given.made_with is not None:
-        recipe = space_recipe(given)
-        if recipe != header["space"]:
-            raise CheckpointError(f"it was written for {header['space']}, not for {recipe}")
+        found = space_recipe(given)
+        if found != header["space"]:
+            raise CheckpointError(f"it was written for {header['space']}, not for {found}")
     identity = dict(header["identity"])
-    answers, found = identity.pop("answers"), _identity(space)
-    if found != identity:
-        raise CheckpointError(f"it was written for {identity}, not for {found}")
+    answers, here = identity.pop("answers"), _identity(space)
+    if here != identity:
+        raise CheckpointError(f"it was written for {identity}, not for {here}")
     if _answers(space) != answers:
         raise CheckpointError("it was written for a space whose oracle gives other answers")
     return space
@@ -248,12 +226,23 @@ def _answers(space: OutputSpace) -> str:
 _ANSWERS: weakref.WeakKeyDictionary[OutputSpace, str] = weakref.WeakKeyDictionary()
 
 
-def _optional(recipe: Any, part: Any) -> dict[str, Any] | None:
+def _recipe(kind: str, predictor: OnlinePredictor) -> dict[str, Any] | str | None:
+    part = getattr(predictor, kind)
     try:
-        made: dict[str, Any] = recipe(part)
+        return recipe(kind, part, predictor.space)
     except UnsupportedError:
-        return None  # whoever loads the file must bring the part
-    return made
+        # Whoever loads the file must bring the part, unless the space does.
+        return USUAL if kind == "target" and _is_usual(part, predictor.space) else None
+
+
+def _is_usual(target: AffineLoss, space: OutputSpace) -> bool:
+    """Whether the space names this target; some make it anew whenever they are asked."""
+    try:
+        usual = space.target_loss()
+    except MissingConstantError:
+        return False
+    alike = type(usual) is type(target) is not AffineLoss and usual.name == target.name
+    return usual is target or alike
 
 
 def _remade(header: Mapping[str, Any], part: str, make: Any) -> Any:
@@ -264,23 +253,19 @@ def _remade(header: Mapping[str, Any], part: str, make: Any) -> Any:
     return make(header[part])
 
 
-def _target(space: OutputSpace, name: str) -> Any:
-    if name in _TARGETS:
-        return _TARGETS[name]
-    usual = space.target_loss()
-    if usual.name != name:
-        raise CheckpointError(
-            f"its target {name!r} is not one of ours; give OnlinePredictor.load(path, target=…)"
-        )
-    return usual
+def _model(header: Mapping[str, Any]) -> models.Model:
+    if header["model"] not in _MODELS:
+        raise CheckpointError(f"its model {header['model']!r} is none of {', '.join(_MODELS)}")
+    model: models.Model = _MODELS[header["model"]](header["n_features"])
+    return model
 
 
-def _named(known: Mapping[str, Any], name: str, part: str) -> Any:
-    if name not in known:
-        raise CheckpointError(
-            f"its {part} {name!r} is not one of ours; give OnlinePredictor.load(path, {part}=…)"
-        )
-    return known[name]
+def _remade_on(space: OutputSpace, header: Mapping[str, Any], part: str) -> Any:
+    return _remade(header, part, functools.partial(part_from_recipe, part, space))
+
+
+def _target(space: OutputSpace, header: Mapping[str, Any]) -> Any:
+    return space.target_loss() if header["target"] == USUAL else _remade_on(space, header, "target")
 
 
 def _versions() -> dict[str, str]:
@@ -289,11 +274,14 @@ def _versions() -> dict[str, str]:
     return {"online-structured-prediction": __version__, "numpy": np.__version__}
 
 
-def _plugins(space: Mapping[str, Any] | None, learner: Mapping[str, Any] | None) -> dict[str, str]:
-    """The plugins that the space and the learner come from → their distributions and versions."""
-    named = [(kind, recipe["name"]) for kind, recipe in (("space", space), ("learner", learner)) if recipe]
-    titles = sorted({plugin_of(kind, name) for kind, name in named})
-    return {title: _distributions().get(title, "registered at run time") for title in titles}
+def _plugins(recipes: Mapping[str, Any]) -> dict[str, str]:
+    """The plugins that the parts of a predictor come from → their distributions and versions."""
+    titles = set()
+    for kind, made in recipes.items():
+        if isinstance(made, dict):
+            with contextlib.suppress(OspError):  # unregistered since
+                titles.add(plugin_of(kind, made["name"]))
+    return {title: _distributions().get(title, "registered at run time") for title in sorted(titles)}
 
 
 @functools.cache

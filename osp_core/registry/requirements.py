@@ -22,7 +22,7 @@ def check_parameters(kind: str, name: str, factory: Callable[..., Any], params: 
     unknown = [param for param in params if param not in known]
     if unknown and not takes_any:
         raise InvalidInputError(
-            f"{kind} {name!r} has no parameter {unknown[0]!r}; it takes {', '.join(known)}."
+            f"{kind} {name!r} has no parameter {unknown[0]!r}; it takes {', '.join(known) or 'none'}."
         )
 
 

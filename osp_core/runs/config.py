@@ -14,7 +14,7 @@ from osp_core.runs.paths import checked_path, climbs
 from osp_core.runs.text import clean_names
 from osp_core.runs.toml_text import read_toml, toml_text
 
-TABLES = ("params", "stream_params", "learner_params", "target_params")
+TABLES = ("params", "stream_params", "learner_params", "decoder_params", "target_params")
 NAMES = ("features", "drop", "columns", "classes")
 LISTS = {**dict.fromkeys(NAMES, str), "seeds": int, "centre": float, "spread": float}
 
@@ -44,11 +44,10 @@ class RunConfig:
         in any order, but must have these.
     learner, learner_params
         A registered learner and its parameters.
-    decoder : str or None
-        "randomized", "blockwise", "nearest", "sampling" or "uniform"; by default what suits space and target.
+    decoder, decoder_params
+        A registered decoder and its parameters; by default what suits space and target.
     target, target_params
-        "zero_one", "hamming", "absolute", "mismatch", "alignment", "ndcg", "table" or "decision_regret" and
-        its parameters; by default the usual target of the space.
+        A registered target and its parameters; by default the usual target of the space.
     rounds : int or None
         Stop after this many rounds.
     seed : int
@@ -86,6 +85,7 @@ class RunConfig:
     learner: str = "ogd"
     learner_params: Mapping[str, Any] = field(default_factory=dict)
     decoder: str | None = None
+    decoder_params: Mapping[str, Any] = field(default_factory=dict)
     target: str | None = None
     target_params: Mapping[str, Any] = field(default_factory=dict)
     rounds: int | None = None

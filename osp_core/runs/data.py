@@ -7,18 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from osp_core.runs.array_files import FrameTable, NpzTable, ParquetTable
+from osp_core.registry.registry import list_formats, make_format
+from osp_core.runs.array_files import FrameTable
 from osp_core.runs.tables import Columns, DataError, Table
-from osp_core.runs.text_files import CsvTable, JsonLinesTable
 
-KINDS: dict[str, Any] = {
-    ".csv": CsvTable,
-    ".tsv": CsvTable,
-    ".jsonl": JsonLinesTable,
-    ".ndjson": JsonLinesTable,
-    ".npz": NpzTable,
-    ".parquet": ParquetTable,
-}
+
+def endings() -> list[str]:
+    """The endings of the files that are read, with their dots."""
+    return [f".{record.name}" for record in list_formats()]
 
 
 def open_table(
@@ -29,8 +25,8 @@ def open_table(
     Parameters
     ----------
     data : path or DataFrame
-        A ``.csv``, ``.tsv``, ``.jsonl`` (or ``.ndjson``), ``.npz`` or ``.parquet`` file, or a data frame
-        of pandas or polars.
+        A ``.csv``, ``.tsv``, ``.jsonl`` (or ``.ndjson``), ``.npz`` or ``.parquet`` file, one in a format that
+        a plugin reads (see `list_formats`), or a data frame of pandas or polars.
     label : str or None
         The column of the labels: a name, or for CSV without a header its number from 0, negative from
         the end. None where there are no labels to read.
@@ -43,14 +39,14 @@ def open_table(
     if not isinstance(data, str | os.PathLike):
         return FrameTable(data, wanted)
     file = Path(data)
-    kind = KINDS.get(file.suffix.lower())
-    if kind is None:
+    ending = file.suffix.lower()
+    if ending not in (known := endings()):
         raise DataError(
             f"{file}: files of type {file.suffix or 'without an ending'!r} are not read; use "
-            f"{', '.join(KINDS)}."
+            f"{', '.join(known)}."
         )
     check_file(file)
-    table: Table = kind(file, wanted)
+    table: Table = make_format(ending[1:], path=file, wanted=wanted)
     return table
 
 

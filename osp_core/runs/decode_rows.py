@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from osp_core.errors import LARGEST, Array, InvalidInputError, OspError
-from osp_core.runs.data import KINDS, check_file, open_table
+from osp_core.runs.data import check_file, endings, open_table
 from osp_core.runs.model import load_model
-from osp_core.runs.names import make_decoder, make_named_space
+from osp_core.runs.names import make_named_space, make_part
 from osp_core.runs.tables import Columns, DataError, Row, Table
 from osp_core.runs.text import shown
 from osp_core.runs.text_files import read_line, text_lines
@@ -25,11 +25,16 @@ from osp_core.surrogates.laws import Law
 class ScoreSource:
     """Rows are scores of a space."""
 
-    def __init__(self, space: str, params: Mapping[str, Any], decoder: str | None) -> None:
+    def __init__(
+        self,
+        space: str,
+        params: Mapping[str, Any],
+        decoder: str | None,
+        decoder_params: Mapping[str, Any],
+    ) -> None:
         self.space: OutputSpace = make_named_space(space, params)
-        self._decoder: Decoder = make_decoder(decoder, self.space) or default_decoder(
-            self.space, self.space.target_loss()
-        )
+        chosen: Decoder | None = make_part("decoder", decoder, self.space, decoder_params)
+        self._decoder = chosen or default_decoder(self.space, self.space.target_loss())
         self.width = self.space.dim
         self.columns: tuple[str, ...] = ()
 
@@ -117,7 +122,7 @@ def decode_rows(
 def _table(source: ScoreSource | ModelSource, path: Path | None) -> Table:
     if path is not None:
         check_file(path)
-    if path is not None and path.suffix.lower() in set(KINDS) - {".jsonl", ".ndjson"}:
+    if path is not None and path.suffix.lower() in set(endings()) - {".jsonl", ".ndjson"}:
         return source.table(path)
     return _Lines(path, source.width, source.columns)
 

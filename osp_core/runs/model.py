@@ -15,10 +15,8 @@ from osp_core.errors import Array, InvalidInputError, as_vector
 from osp_core.online.predictor import OnlinePredictor
 from osp_core.persistence.archive import CheckpointError, read_checkpoint
 from osp_core.persistence.directory import first_sound, newest_first
-from osp_core.persistence.json_values import space_from_recipe
 from osp_core.runs.data import open_table
 from osp_core.runs.labels import write_label
-from osp_core.runs.names import make_target
 from osp_core.runs.prepare import scaled
 from osp_core.runs.tables import Table
 from osp_core.surrogates.laws import Law
@@ -88,13 +86,8 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
 
 
 def _load(path: Path) -> SavedModel:
-    header, _ = read_checkpoint(path)
-    extra, parts = header.get("extra", {}), {}
-    if extra.get("target") is not None and header.get("space") is not None:
-        # The file names the target; its parameters are among what the run added.
-        space = space_from_recipe(header["space"])
-        parts = {"space": space, "target": make_target(extra["target"], space, extra["target_params"])}
-    predictor = OnlinePredictor.load(path, **parts)
+    extra = read_checkpoint(path)[0].get("extra", {})
+    predictor = OnlinePredictor.load(path)
     lists = {name: tuple(extra.get(name, ())) for name in ("columns", "centre", "spread")}
     return SavedModel(predictor, intercept=bool(extra.get("intercept", False)), **lists)
 

@@ -15,7 +15,7 @@ from osp_core.runs.config import RunConfig
 from osp_core.runs.data import open_table
 from osp_core.runs.infer_space import Moments, Names, given_names, size_parameters
 from osp_core.runs.labels import read_costs, read_label
-from osp_core.runs.names import make_decoder, make_named_space, make_target
+from osp_core.runs.names import make_named_space, make_part
 from osp_core.runs.tables import DataError, Row, Table
 from osp_core.runs.text import clean_names
 from osp_core.spaces import OutputSpace
@@ -93,8 +93,8 @@ def _from_stream(config: RunConfig) -> Prepared:
         stream.n_features,
         config.feature_bound if config.feature_bound is not None else stream.feature_bound,
         [],
-        make_target(config.target, space, config.target_params),
-        make_decoder(config.decoder, space),
+        make_part("target", config.target, space, config.target_params),
+        make_part("decoder", config.decoder, space, config.decoder_params),
         lambda: iter(stream),
         stream.against,
         len(stream),
@@ -109,7 +109,7 @@ def _from_table(config: RunConfig) -> Prepared:
     known = _surveyed(config, table)
     assert known.space is not None
     space = make_named_space(known.space, known.params)
-    target = make_target(config.target, space, config.target_params)
+    target = make_part("target", config.target, space, config.target_params)
     reader = _Rounds(known, table, space, target)
     total, largest = reader.check()
     if not total:
@@ -122,7 +122,7 @@ def _from_table(config: RunConfig) -> Prepared:
         bound,
         table.columns,
         target,
-        make_decoder(config.decoder, space),
+        make_part("decoder", config.decoder, space, config.decoder_params),
         reader.rounds,
         lambda predictor: reader.rounds(),
         total,

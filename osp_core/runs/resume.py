@@ -113,8 +113,6 @@ def save(beginning: Beginning, trace: TraceFile, checkpoints: Checkpoints, prepa
         "centre": list(config.centre),
         "spread": list(config.spread),
         "label": config.label,
-        "target": config.target,
-        "target_params": dict(config.target_params),
     }
     if beginning.learned is not None:
         extra["learned"] = beginning.learned.digest

@@ -69,6 +69,9 @@ class AffineLoss:
         How tables and error messages call this loss.
     """
 
+    made_with: tuple[str, dict[str, Any]] | None = None
+    """The name and parameters given to `make_target`, where the target was made so."""
+
     def __init__(
         self,
         cost: Callable[[Array], Array],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +37,10 @@ class ProportionalLoss(AffineLoss):
         super().__init__(self._cost, self._constant, name=name)
         self.weight, self.slope, self.offset, self.shift = weight, slope, offset, shift
         self.needs_constant_mass, self.proven_on = needs_constant_mass, proven_on
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        # The targets of this module are what they are by identity: no copy of one may pass for another loss.
+        return self.name if globals().get(self.name) is self else super().__reduce_ex__(protocol)
 
     def _cost(self, y: Array) -> Array:
         return self.weight(y) * (self.slope * y + self.offset)

@@ -50,7 +50,9 @@ def test_a_space_that_cannot_be_used_is_not_offered():
 def test_learners_streams_decoders_and_targets_are_offered():
     assert complete("run", "--learner", "") == [record.name for record in osp.list_learners()]
     assert "linear_teacher" in complete("run", "--stream", "lin")
-    assert complete("run", "--decoder", "") == ["randomized", "blockwise", "nearest", "sampling", "uniform"]
+    for command in ("run", "decode"):
+        assert complete(command, "--decoder", "") == [record.name for record in osp.list_decoders()]
+    assert complete("run", "--decoder", "r") == ["randomized"]
     assert complete("run", "--target", "a") == ["absolute", "alignment"]
     assert complete("run", "--on-error", "s") == ["stop", "skip"]
 
@@ -59,6 +61,9 @@ def test_parameters_are_offered_of_what_was_chosen_before():
     assert complete("run", "--space", "simplex", "-p", "") == ["d=", "classes=", "psi=", "norm="]
     assert complete("decode", "--space", "birkhoff", "-p", "b") == ["backend="]
     assert complete("run", "--learner", "ogd", "--learner-param", "s") == ["step_size="]
+    assert complete("run", "--target", "ndcg", "--target-param", "") == ["gains=", "discounts="]
+    assert complete("run", "--target", "decision_regret", "--target-param", "") == ["gamma="]
+    assert complete("run", "--decoder", "randomized", "--decoder-param", "") == []
     assert complete("run", "-p", "") == []
 
 

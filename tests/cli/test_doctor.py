@@ -18,8 +18,9 @@ def test_versions_plugins_and_kernels_are_shown(osp_command):
     lines = result.stdout.splitlines()
     assert any(line.split() == ["numpy", numpy.__version__] for line in lines)
     assert any(line.split() == ["online-structured-prediction", osp.__version__] for line in lines)
-    assert any(line.split() == ["simplex", "simplex"] for line in lines)
-    assert any(line.split() == ["learners", "ogd"] or line.startswith("learners") for line in lines)
+    assert any(line.split() == ["simplex", "spaces", "simplex"] for line in lines)
+    for plugin, name in (("learners", "ogd"), ("decoders", "randomized"), ("targets", "ndcg")):
+        assert any(line.split()[:2] == [plugin, plugin] and name in line for line in lines)
     assert any(line.startswith(f"Kernels: {kernels.selected()}") for line in lines)
 
 

@@ -7,6 +7,8 @@ from importlib import metadata, resources
 from pathlib import Path
 
 import osp_core as osp
+from osp_core.registry import list_of
+from osp_core.registry.kinds import HOOK_OF
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "online-structured-prediction"
@@ -59,7 +61,7 @@ def test_every_plugin_has_an_entry_point_and_is_shipped():
 
 
 def test_no_plugin_of_ours_is_broken_and_every_one_offers_something():
-    records = [*osp.list_spaces(), *osp.list_learners(), *osp.list_streams()]
+    records = [record for kind in HOOK_OF for record in list_of(kind)]
     broken = [f"{r.name}: {r.reason}" for r in records if "Error" in r.reason or "claimed" in r.reason]
     assert broken == []
     assert set(PROJECT["entry-points"]["osp"]) <= {record.plugin for record in records}

@@ -62,7 +62,7 @@ ALLOWED = {
     ("osp_core.adapters.frames", "importlib.import_module"): "pandas or polars",
     ("osp_polytope", "importlib.import_module"): "the names are those of a table in the same file",
     (
-        "osp_core.registry.registry",
+        "osp_core.registry.kinds",
         "importlib.import_module",
     ): "installed plugins say where their factories are",
     (

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from osp_core.errors import Array, MissingConstantError, as_vector
 from osp_core.geometry.predictions import Prediction
+from osp_core.hooks import parameters_of
 from osp_core.spaces import OutputSpace
 from osp_core.surrogates.laws import Law
 from osp_core.targets import AffineLoss
 
 
 class Decoder(ABC):
-    """Turns predictions into laws over outputs."""
+    """Turns predictions into laws over outputs.
+
+    A subclass with parameters keeps each as an attribute of the same name.
+    """
+
+    made_with: tuple[str, dict[str, Any]] | None = None
+    """The name and parameters given to `make_decoder`, where the decoder was made so."""
 
     def __init__(self, space: OutputSpace) -> None:
         self.space = space
@@ -39,7 +47,7 @@ class Decoder(ABC):
 
     def at(self, space: OutputSpace) -> Decoder:
         """The same decoder on the space of another round."""
-        return self if space is self.space else type(self)(space)
+        return self if space is self.space else type(self)(**{**parameters_of(self), "space": space})
 
 
 def known_nu(space: OutputSpace) -> float | None:

@@ -1,16 +1,19 @@
 """What the author of a plugin tests: the kit does most of it."""
 
 import itertools
+import json
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from osp_intervals.learner import ConservativeOGD
 from osp_intervals.space import Intervals
 
 import osp_core as osp
+from osp_core.cli import main
 from osp_core.report import Example, draw_output
 from osp_core.report.figures import Words
-from osp_core.runs import RunConfig, execute
+from osp_core.runs import RunConfig, execute, load_model
 from osp_core.testing import check_learner, check_space
 
 
@@ -31,7 +34,15 @@ def test_the_plugin_is_found_through_its_entry_point():
     assert by_name(osp.list_spaces())["intervals"].plugin == "intervals"
     assert by_name(osp.list_learners())["conservative_ogd"].available
     assert by_name(osp.list_streams())["moving_interval"].available
+    assert by_name(osp.list_decoders())["doubtful"].available
+    assert by_name(osp.list_targets())["missed_cells"].available
+    assert by_name(osp.list_formats())["intervals"].available
     assert osp.make_space("intervals", n=5).dim == 5
+
+
+def test_the_command_checks_the_space():
+    result = CliRunner().invoke(main, ["check", "intervals"])
+    assert result.exit_code == 0, result.output
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 7])
@@ -117,3 +128,40 @@ def test_what_was_not_proved_is_not_promised(kind):
 def test_the_stream_refuses_another_space():
     with pytest.raises(osp.InvalidInputError, match="intervals"):
         osp.make_stream("moving_interval", space=osp.make_space("simplex", d=3), rounds=2)
+
+
+@pytest.fixture
+def data(tmp_path):
+    space = osp.make_space("intervals", n=5)
+    stream = osp.make_stream("moving_interval", space=space, rounds=60, n_features=2, seed=1)
+    lines = [f"{x[0]} {x[1]} | {y[0]} {y[1]}" for x, y in stream]
+    (tmp_path / "d.intervals").write_text("a b | label\n" + "\n".join(lines) + "\n")
+    return tmp_path / "d.intervals"
+
+
+def test_a_run_of_foreign_parts_is_learned_reported_and_loaded_again(data, tmp_path):
+    options = {
+        "--space": "intervals", "-p": "n=5", "--data": data, "--learner": "conservative_ogd",
+        "--learner-param": "step_size=0.25", "--decoder": "doubtful", "--decoder-param": "doubt=0.3",
+        "--target": "missed_cells", "--target-param": "miss=3.0", "--out": tmp_path / "out",
+    }  # fmt: skip
+    words = [str(word) for pair in options.items() for word in pair]
+    result = CliRunner().invoke(main, ["run", *words, "--json"])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["decoder"] == "Doubtful"
+    assert "missed_cells" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    predictor = load_model(tmp_path / "out").predictor
+    assert (predictor.learner.step_size, predictor.decoder.doubt, predictor.target.miss) == (0.25, 0.3, 3.0)
+    predictor.save(tmp_path / "again.ckpt")
+    loaded = osp.OnlinePredictor.load(tmp_path / "again.ckpt")
+    assert (loaded.learner.step_size, loaded.decoder.doubt, loaded.target.miss) == (0.25, 0.3, 3.0)
+    assert loaded.learner.weights.tobytes() == predictor.learner.weights.tobytes()
+    assert loaded.decoder.space is loaded.target.space is loaded.space
+
+
+def test_a_bad_line_of_the_foreign_format_is_named(data, tmp_path):
+    data.write_text("a b | label\n1 2 | 0 1\n1 2 | zero one\n")
+    words = ["--space", "intervals", "-p", "n=5", "--data", str(data), "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(main, ["run", *words])
+    assert result.exit_code == 2
+    assert "d.intervals:3: an interval is two whole numbers" in result.stderr
