@@ -13,7 +13,7 @@ HALF_WIDTH, HALF_HEIGHT = 0.95, 0.42
 
 def round_of_learning() -> plt.Figure:
     """Above what is played, below it what is learned, at the foot what is written down and promised."""
-    figure, axis = plt.subplots(figsize=(8.8, 4.9))
+    figure, axis = plt.subplots(figsize=(8.2, 4.6))
     play(axis)
     learn(axis)
     account(axis)
@@ -94,7 +94,7 @@ def box(
     axis.add_patch(
         plt.Rectangle(corner, 2 * half, 2 * HALF_HEIGHT, facecolor="0.97", edgecolor=colour, linewidth=1.6)
     )
-    axis.text(x, ROWS[row] + 0.14, name, ha="center", va="center", fontsize=9.5, weight="bold")
+    axis.text(x, ROWS[row] + 0.14, name, ha="center", va="center", fontsize=10, weight="bold")
     axis.text(x, ROWS[row] - 0.2, folder, ha="center", va="center", fontsize=8, color="0.35")
 
 
@@ -112,9 +112,9 @@ def arrow(
     )
     x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
     if start[0] == end[0]:
-        axis.text(x + 0.12, y, label, ha="left", va="center", fontsize=8.5, color=colour)
+        axis.text(x + 0.12, y, label, ha="left", va="center", fontsize=9, color=colour)
     else:
-        axis.text(x, y + 0.1, label, ha="center", va="bottom", fontsize=8.5, color=colour)
+        axis.text(x, y + 0.1, label, ha="center", va="bottom", fontsize=9, color=colour)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,8 @@ def called(predictor, label):
         module = frame.f_globals.get("__name__", "")  # not the file: the package may be installed elsewhere
         if event == "call" and module.startswith("osp_"):
             root = "" if module.startswith("osp_core") else "plugins/"
-            calls.append((f"{root}{module.replace('.', '/')}.py", frame.f_code.co_qualname))
+            function = frame.f_code.co_qualname.rpartition("<locals>.")[2]
+            calls.append((f"{root}{module.replace('.', '/')}.py", function))
 
     before = sys.getprofile()
     sys.setprofile(note)
