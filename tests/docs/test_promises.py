@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from osp_core import MissingDependencyError, Registration
+from osp_core import MissingDependencyError, OutputSpace, Registration
 from osp_core.hooks import API_VERSION, Hooks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,6 +102,14 @@ def test_a_module_that_moved_is_noticed():
     assert exists("osp_core.make_space")
     assert not exists("osp_core.protocol")
     assert not exists("osp_core.online.protocol.step")
+
+
+def test_what_the_tutorial_says_a_space_may_give_can_be_given():
+    tutorial = (ROOT / "docs" / "tutorials" / "your_own_space.md").read_text(encoding="utf-8")
+    table = tutorial.partition("| give | when | otherwise |")[2].partition("\n\n")[0]
+    given = [name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split(" | ")[0])]
+    assert {"nu", "project", "examples"} <= set(given)
+    assert [name for name in given if not hasattr(OutputSpace, name)] == []
 
 
 def test_the_rows_of_the_lowest_versions_pin_every_lower_bound():
