@@ -1,4 +1,4 @@
-"""What the site is given when it is built: the help of every command, in place of its marker."""
+"""What the site is given when it is built: the help of every command, and places where long paths break."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ import click
 from click.testing import CliRunner
 
 MARKER = re.compile(r"^<!-- help: osp ?(?P<command>[\w-]*) -->$", re.MULTILINE)
+PATH = re.compile(r"<code>[\w.]+(?:/[\w.]+)+</code>")
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Called by MkDocs for every page."""
     return MARKER.sub(lambda marker: help_of(marker["command"]), markdown)
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Called by MkDocs for every page: a path may break after its slashes, where the style lets it."""
+    return PATH.sub(lambda path: re.sub(r"(?<!<)/", "/<wbr>", path[0]), html)
 
 
 def help_of(command: str) -> str:

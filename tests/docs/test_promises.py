@@ -2,13 +2,15 @@
 
 import configparser
 import dataclasses
+import importlib
+import importlib.util
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from osp_core import Registration
+from osp_core import MissingDependencyError, OutputSpace, Registration
 from osp_core.hooks import API_VERSION, Hooks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,6 +56,60 @@ def test_the_version_of_the_plugin_api_is_documented():
 def test_links_to_files_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_and_folders_that_a_page_names_exist(page):
+    found = re.findall(
+        r"`((?:osp_core|plugins|tests|docs|benchmarks)/[\w./-]*)`", page.read_text(encoding="utf-8")
+    )
+    written_later = {"benchmarks/results"}
+    assert [path for path in found if not (ROOT / path).exists() and path not in written_later] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_modules_that_a_page_names_exist(page):
+    found = re.findall(r"\bosp_core(?:\.[A-Za-z]\w*)+", page.read_text(encoding="utf-8"))
+    assert [name for name in found if not exists(name)] == []
+
+
+def exists(dotted):
+    """Whether a dotted name is a module or leads on from one; what needs a missing package is believed."""
+    module, names = dotted, []
+    try:
+        while not is_module(module):
+            module, _, name = module.rpartition(".")
+            names.insert(0, name)
+        found = importlib.import_module(module)
+    except MissingDependencyError:
+        return True
+    for name in names:
+        if not hasattr(found, name):
+            return False
+        found = getattr(found, name)
+    return True
+
+
+def is_module(dotted):
+    try:
+        return importlib.util.find_spec(dotted) is not None
+    except ModuleNotFoundError:  # what stands before the last dot is no package
+        return False
+
+
+def test_a_module_that_moved_is_noticed():
+    assert exists("osp_core.online.run.run")
+    assert exists("osp_core.make_space")
+    assert not exists("osp_core.protocol")
+    assert not exists("osp_core.online.protocol.step")
+
+
+def test_what_the_tutorial_says_a_space_may_give_can_be_given():
+    tutorial = (ROOT / "docs" / "tutorials" / "your_own_space.md").read_text(encoding="utf-8")
+    table = tutorial.partition("| give | when | otherwise |")[2].partition("\n\n")[0]
+    given = [name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split(" | ")[0])]
+    assert {"nu", "project", "examples"} <= set(given)
+    assert [name for name in given if not hasattr(OutputSpace, name)] == []
 
 
 def test_the_rows_of_the_lowest_versions_pin_every_lower_bound():

@@ -1,6 +1,7 @@
 """Imports point one way: from the protocol down to the errors, from plugins to the core, never back."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,13 @@ EDGES = sorted({(module, target) for module, target in edges() if module != targ
 
 def test_every_module_has_a_place_in_the_order():
     assert {part(module) for module in CORE} - {""} <= set(RANK)
+
+
+def test_the_page_on_the_architecture_has_this_order():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    listed = page.partition("<!-- layers -->")[2].partition("<!-- end of layers -->")[0]
+    lines = re.findall(r"^\d+\. (.*)$", listed, re.MULTILINE)
+    assert [tuple(re.findall(r"`(\w+)`", line)) for line in lines] == list(LAYERS)
 
 
 def test_no_module_imports_one_that_stands_above_it():
