@@ -14,10 +14,15 @@ from osp_core.compiled import functions, linear, round_kernel
 from osp_core.compiled.parts import SpaceParts
 from osp_core.learners import columns
 from osp_core.learners.step_sizes import Rule
+from osp_core.regularizers import summands
 from osp_core.surrogates import mixing
 
 Function = Callable[..., Any]
 HELPERS = (
+    summands.x_log_x,
+    summands.binary_x_log_x,
+    summands.linear_part,
+    summands.squared_norm_part,
     mixing.significant,
     mixing.probability,
     mixing.mixture,

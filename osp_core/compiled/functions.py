@@ -1,4 +1,7 @@
-"""Losses and decoders as functions numba can compile: the formulas of `regularizers` and `decoding`."""
+"""Losses and decoders entry by entry, within what numba can compile.
+
+The formulas are those of `regularizers.summands` and `surrogates.mixing`; only the sums are taken here.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from osp_core.regularizers.summands import binary_x_log_x, linear_part, squared_norm_part, x_log_x
 from osp_core.surrogates.mixing import mixture, probability, randomises, significant
 
 Vector = Any  # a float64 vector
@@ -28,7 +32,7 @@ def shifted_squared_norm_loss(
     """S at the scores θ − offset."""
     total = 0.0
     for i in range(theta.size):
-        total += (theta[i] - offset - 0.5 * params[0] * (y_hat[i] + y[i])) * (y_hat[i] - y[i])
+        total += squared_norm_part(theta[i] - offset, y[i], y_hat[i], params[0])
     return total
 
 
@@ -37,9 +41,7 @@ def negative_entropy_loss_of_equal_mass(theta: Vector, params: Vector, y: Vector
     offset = mean_score(theta)
     total = 0.0
     for i in range(theta.size):
-        total += (theta[i] - offset) * (y_hat[i] - y[i])
-        if y_hat[i] > 0.0:
-            total -= params[0] * y_hat[i] * math.log(y_hat[i])
+        total += linear_part(theta[i] - offset, y[i], y_hat[i]) - params[0] * x_log_x(y_hat[i])
     return total
 
 
@@ -47,10 +49,7 @@ def binary_entropy_loss(theta: Vector, params: Vector, y: Vector, y_hat: Vector)
     """S for Ψ = scale·Σ yᵢ ln yᵢ + (1 − yᵢ) ln(1 − yᵢ) at an output with entries 0 and 1."""
     total = 0.0
     for i in range(theta.size):
-        total += theta[i] * (y_hat[i] - y[i])
-        for share in (y_hat[i], 1.0 - y_hat[i]):
-            if share > 0.0:
-                total -= params[0] * share * math.log(share)
+        total += linear_part(theta[i], y[i], y_hat[i]) - params[0] * binary_x_log_x(y_hat[i])
     return total
 
 

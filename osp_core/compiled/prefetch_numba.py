@@ -1,4 +1,18 @@
-"""`prefetch`, compiled: the instruction that fetches memory ahead of its use."""
+"""`prefetch`, compiled: the instruction that fetches memory ahead of its use.
+
+It pays where the weights do not fit into the caches, up to three times, and costs up to two thirds of a short
+round where they do. Microseconds a round on csr streams of random columns, softmax with OGD:
+
+=========  ========  ==============  =======  ====
+features   classes   active columns  without  with
+=========  ========  ==============  =======  ====
+100 000    2         100             1.3      2.1
+100 000    10        100             2.0      2.6
+1 000 000  2         100             2.9      2.4
+1 000 000  10        30              2.1      1.2
+1 000 000  10        100             8.4      2.9
+=========  ========  ==============  =======  ====
+"""
 
 from __future__ import annotations
 

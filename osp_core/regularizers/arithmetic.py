@@ -19,12 +19,6 @@ def rescaled(prediction: Prediction, scale: float) -> Prediction:
     return replace(prediction, gap=scale * prediction.gap)
 
 
-def x_log_x(y: Array) -> Array:
-    """Entry-wise y·ln y with 0·ln 0 = 0."""
-    positive = np.maximum(y, 0.0)
-    return np.asarray(positive * np.log(np.where(positive > 0, positive, 1.0)))
-
-
 def nonnegative(value: Array, size: Array, gap: float | Array = 0.0) -> Array:
     """Clip a loss that is negative by rounding, or by no more than the gap of its prediction, to 0.
 

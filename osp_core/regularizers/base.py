@@ -11,6 +11,7 @@ import numpy as np
 from osp_core.errors import Array, UnsupportedError, as_positive
 from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers.arithmetic import nonnegative
+from osp_core.regularizers.summands import linear_part
 
 if TYPE_CHECKING:
     from osp_core.spaces import OutputSpace
@@ -52,6 +53,6 @@ class Regularizer(ABC):
     def loss(self, space: OutputSpace, theta: Array, y: Array, prediction: Prediction | Predictions) -> Array:
         """Return S(θ; y) = ⟨θ, ŷ − y⟩ + Ψ(y) − Ψ(ŷ), for one round or row by row for a batch."""
         theta, y_hat = space.centred(theta), prediction.point
-        linear = (theta * (y_hat - y)).sum(axis=-1)
+        linear = linear_part(theta, y, y_hat).sum(axis=-1)
         size = np.abs(theta).max(axis=-1) + self.scale
         return nonnegative(linear + self.value(y) - self.value(y_hat), size * space.max_mass, prediction.gap)

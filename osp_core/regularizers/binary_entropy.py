@@ -9,8 +9,9 @@ import numpy as np
 
 from osp_core.errors import Array, InvalidInputError
 from osp_core.geometry.predictions import Prediction, Predictions
-from osp_core.regularizers.arithmetic import rescaled, x_log_x
+from osp_core.regularizers.arithmetic import rescaled
 from osp_core.regularizers.base import Regularizer
+from osp_core.regularizers.summands import binary_x_log_x
 
 if TYPE_CHECKING:
     from osp_core.spaces import OutputSpace
@@ -37,7 +38,7 @@ class BinaryEntropy(Regularizer):
         return float(4.0 * self.scale * min(1.0, float(space.dim) ** (1.0 - 2.0 / p)))
 
     def value(self, y: Array) -> Array:
-        return np.asarray(self.scale * (x_log_x(y) + x_log_x(1.0 - y)).sum(axis=-1))
+        return np.asarray(self.scale * binary_x_log_x(y).sum(axis=-1))
 
     def gradient(self, y: Array) -> Array:
         return self.scale * (np.log(y) - np.log1p(-y))

@@ -9,8 +9,9 @@ import numpy as np
 
 from osp_core.errors import Array, InvalidInputError
 from osp_core.geometry.predictions import Prediction, Predictions
-from osp_core.regularizers.arithmetic import rescaled, x_log_x
+from osp_core.regularizers.arithmetic import rescaled
 from osp_core.regularizers.base import Regularizer
+from osp_core.regularizers.summands import x_log_x
 
 if TYPE_CHECKING:
     from osp_core.spaces import OutputSpace

@@ -11,6 +11,7 @@ from osp_core.errors import Array
 from osp_core.geometry.predictions import Prediction, Predictions
 from osp_core.regularizers.arithmetic import nonnegative, rescaled
 from osp_core.regularizers.base import Regularizer
+from osp_core.regularizers.summands import squared_norm_part
 
 if TYPE_CHECKING:
     from osp_core.spaces import OutputSpace
@@ -40,6 +41,6 @@ class SquaredNorm(Regularizer):
     def loss(self, space: OutputSpace, theta: Array, y: Array, prediction: Prediction | Predictions) -> Array:
         # Same value as the general formula, but one inner product instead of a difference of squares.
         theta, y_hat = space.centred(theta), prediction.point
-        value = ((theta - 0.5 * self.scale * (y_hat + y)) * (y_hat - y)).sum(axis=-1)
+        value = squared_norm_part(theta, y, y_hat, self.scale).sum(axis=-1)
         size = np.abs(theta).max(axis=-1) + self.scale * space.max_mass
         return nonnegative(value, size * space.max_mass, prediction.gap)

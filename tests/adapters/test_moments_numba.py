@@ -1,16 +1,16 @@
 """Running moments say the same of a number, of an array, and compiled, and what two passes say."""
 
 import numpy as np
+from numba import njit
 
 from osp_core.models.moments import inverse_spread, welford
 
+compiled, compiled_inverse = njit(welford), njit(inverse_spread)
+
 
 def test_running_moments_are_those_of_two_passes_however_they_are_computed():
-    from numba import njit
-
     rows = np.random.default_rng(0).normal([0.0, 1e6, -3.0], [1.0, 1e-3, 50.0], size=(40, 3))
     rows = np.column_stack([rows, np.full(40, 7.25), np.zeros(40)])
-    compiled, compiled_inverse = njit(welford), njit(inverse_spread)
     mean = squares = np.zeros(5)
     one_by_one = [(0.0, 0.0)] * 5
     for count, row in enumerate(rows, start=1):
