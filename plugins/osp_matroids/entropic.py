@@ -22,8 +22,8 @@ from osp_core.geometry.status import Status
 if TYPE_CHECKING:
     from osp_matroids.space import Indices, MatroidSpace
 
-FEASIBLE = 1e-9  # how far a part of the answer may be from its polytope
-_VISIBLE = 1e-10  # how far above its projection an entry counts as too large
+_ROUNDING = 1e-13  # how far a set may exceed its rank, relative to that of all elements
+_APART = 1e-9  # a point that is further from its projection is outside
 
 
 def entropic_prediction(space: MatroidSpace, theta: Array) -> Prediction:
@@ -58,21 +58,34 @@ def _over_bases(space: MatroidSpace, theta: Array) -> tuple[Array, Array, int]:
         log_total = np.logaddexp.reduce(theta[kept] - best)
         values = rank * np.exp(theta[kept] - best - log_total)
         point[kept], slopes[kept] = np.minimum(values, 1.0), 1.0 + np.log(rank) - log_total - best
-        result = minimize(_minor_oracle(space, basis, kept), Quadratic(values))
-        calls += result.lmo_calls
+        oracle = _minor_oracle(space, basis, kept)
+        result = minimize(oracle, Quadratic(values))
+        calls += result.lmo_calls + 1
         excess = values - result.point
-        if excess.max() <= FEASIBLE:
-            continue
-        tight = space.closure(np.concatenate([contracted, kept[excess > _VISIBLE]]))
-        inside = np.isin(kept, tight)
-        if inside.all() or result.status is not Status.OPTIMAL:
+        fullest, overflow = _fullest_set(oracle, values, excess)
+        if overflow > _ROUNDING * rank:
+            inside = np.isin(kept, space.closure(np.concatenate([contracted, kept[fullest]])))
+            parts.append((contracted, kept[inside]))
+            parts.append((np.concatenate([contracted, kept[inside]]), kept[~inside]))
+        elif excess.max() > _APART:
             raise NumericalError(
                 f"The entropic prediction over {space!r} is outside its polytope by {excess.max():.3g}, too "
                 "little to tell where. Scale the scores down, or use psi=SquaredNorm()."
             )
-        parts.append((contracted, kept[inside]))
-        parts.append((np.concatenate([contracted, kept[inside]]), kept[~inside]))
     return point, slopes, calls
+
+
+def _fullest_set(oracle: Callable[[Array], Array], values: Array, excess: Array) -> tuple[Indices, float]:
+    """The set whose values exceed its rank the most, and by how much.
+
+    It is a level set of what the values exceed their projection by. Comparing sums with ranks, one oracle
+    call for all levels, is exact to rounding, which the projection is not.
+    """
+    order = np.argsort(-excess, kind="stable")
+    # Greedy by falling excess picks an element wherever the rank of the level set grows.
+    overflows = np.cumsum((values - oracle(-excess))[order])
+    last = int(np.argmax(overflows))
+    return order[: last + 1], float(overflows[last])
 
 
 def _minor_oracle(space: MatroidSpace, basis: Indices, kept: Indices) -> Callable[[Array], Array]:

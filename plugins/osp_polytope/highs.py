@@ -29,6 +29,9 @@ class LinearModel(Protocol):
 
     def solve(self, cost: Array, bounds: tuple[Array, Array] | None = None) -> Basic: ...
 
+    def restart(self) -> None:
+        """Forget earlier calls: the next answer depends on its cost alone."""
+
 
 def linear_model(form: StandardForm) -> LinearModel:
     """The best linear solver that is installed."""
@@ -61,6 +64,9 @@ class HighspyModel:
         if bounds is not None:
             self._highs.changeColsBounds(len(self._columns), self._columns, self.form.low, self.form.high)
         return answer
+
+    def restart(self) -> None:
+        self._highs.clearSolver()
 
     def _run(self, cost: Array, bounds: tuple[Array, Array] | None) -> None:
         highs, count = self._highs, len(self._columns)
@@ -121,6 +127,9 @@ class ScipyModel:
         if answer.status != 0:
             raise _error(answer.message, infeasible=answer.status == 2, unbounded=answer.status == 3)
         return Basic(np.asarray(answer.x), np.asarray(answer.eqlin.marginals), None)
+
+    def restart(self) -> None:
+        pass  # every call starts from scratch
 
 
 class ScipyIntegerModel:

@@ -6,6 +6,7 @@ method is neither. Its answer is certified from outside by one call of the linea
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +15,12 @@ import numpy as np
 from osp_core.errors import Array, NumericalError
 from osp_polytope.entropies import SMALLEST, Entropy
 
+_EPSILON = float(np.finfo(np.float64).eps)
 _OPTIMAL = 1e-16  # an error in the objective below rounding
-_PATIENCE = 25  # steps in a row without a better point
+_PROGRESS = 0.5  # a lack below this share of an earlier one is progress; falling like 1/n is not
+_PATIENCE = 25  # steps in a row without progress
+_RESTORATIONS = 2  # after a step; the second mends the rounding of the first
+_STEPS = 400  # ten times what hard problems take
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,19 +62,24 @@ class EntropicProgram:
         # A common size for costs of all scales; the entropy is scaled down with them.
         size = max(1.0, float(np.abs(weights).max(initial=0.0)))
         state = _State(self, weights / size, 1.0 / size)
-        best, least, since = state.answer(), np.inf, 0
+        best, least, mark, since = state.copy(), np.inf, np.inf, 0
         # Near a vertex the curvature overflows; a step that this spoils is never the best one.
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            while since < _PATIENCE and least > _OPTIMAL / size and state.advance():
+            for _ in range(_STEPS):
+                if since == _PATIENCE or least <= _OPTIMAL / size or not state.advance():
+                    break
                 # Near the end rounding can throw the iterates back: the best one counts.
                 lack, since = state.suboptimality(), since + 1
                 if lack < least:
-                    best, least, since = state.answer(), lack, 0
+                    best, least = state.copy(), lack
+                if lack < _PROGRESS * mark:
+                    mark, since = lack, 0
+            best.restore()
         if least > 1e-9:
             raise NumericalError(
                 "The interior-point method did not converge; use psi=SquaredNorm(), or scale the scores down."
             )
-        return best
+        return best.answer()
 
 
 class _State:
@@ -79,6 +89,7 @@ class _State:
         self.program, self.weights, self.scale = program, weights, scale
         self.x = program.start.copy()
         self.rhs = program.matrix @ program.start
+        self._rounding = 4.0 * _EPSILON * (np.abs(program.matrix) @ np.abs(self.x) + np.abs(self.rhs))
         self.has_low, self.has_high = np.isfinite(program.low), np.isfinite(program.high)
         # The distances from the bounds are kept on their own: they may be far smaller than x can tell.
         self.below = np.where(self.has_low, self.x - program.low, 1.0)
@@ -90,6 +101,10 @@ class _State:
     def answer(self) -> tuple[Array, Array, Array]:
         """x, y and 1 − y."""
         return self.x, *self._outputs()
+
+    def copy(self) -> _State:
+        """The iterate as it is now: steps replace its arrays, none changes in place."""
+        return copy(self)
 
     def _outputs(self) -> tuple[Array, Array]:
         program, columns = self.program, self.program.diagonal
@@ -111,7 +126,7 @@ class _State:
         price = slope + program.matrix.T @ rows
         gain = np.maximum(price * below, -price * above)
         miss = float(np.abs(self.rhs - program.matrix @ self.x).sum()) if len(self.rhs) else 0.0
-        return float(gain.sum()) + 10.0 * max(0.0, miss - 1e-13)
+        return float(gain.sum()) + 10.0 * max(0.0, miss - float(self._rounding.sum()))
 
     def advance(self) -> bool:
         """One Newton step towards the central path, with a tenth of the present complementarity.
@@ -130,15 +145,36 @@ class _State:
             return False
         move_low = np.where(self.has_low, (mu - self.z_low * step) / below - self.z_low, 0.0)
         move_high = np.where(self.has_high, (mu + self.z_high * step) / above - self.z_high, 0.0)
-        primal = self._longest(step, below, above, y, rest)
+        primal = self._longest(step, y, rest)
         dual = min(_longest_positive(self.z_low, move_low), _longest_positive(self.z_high, move_high))
-        self.x = self.x + primal * step
-        self.below = np.where(self.has_low, below + primal * step, 1.0)
-        self.above = np.where(self.has_high, above - primal * step, 1.0)
+        self._move(step, primal)
+        self.restore()
         self.z_low, self.z_high = self.z_low + dual * move_low, self.z_high + dual * move_high
         count = max(1, int(self.has_low.sum() + self.has_high.sum()))
         self.mu = float(self.z_low @ self.below + self.z_high @ self.above) / count
         return True
+
+    def restore(self) -> None:
+        """Put x back on Ax = b with the least relative changes, where it misses by more than rounding.
+
+        Newton steps lose the directions in which only tiny entries can move; large scores would turn what x
+        misses there into an error of the loss that no gap covers.
+        """
+        A = self.program.matrix
+        for _ in range(_RESTORATIONS):
+            missed = self.rhs - A @ self.x
+            if (np.abs(missed) <= self._rounding).all():
+                return
+            room = np.minimum(np.minimum(self.below, self.above), 1.0)
+            step = room * np.linalg.lstsq(A * room, missed, rcond=None)[0]
+            if not np.isfinite(step).all():
+                return
+            self._move(step, self._longest(step, *self._outputs()))
+
+    def _move(self, step: Array, length: float) -> None:
+        self.x = self.x + length * step
+        self.below = np.where(self.has_low, self.below + length * step, 1.0)
+        self.above = np.where(self.has_high, self.above - length * step, 1.0)
 
     def _newton(self, curvature: Array, barrier: Array, gradient: Array) -> Array:
         program = self.program
@@ -170,11 +206,11 @@ class _State:
             solution += _solve(system, rhs - system @ solution)
         return solution[:n]
 
-    def _longest(self, step: Array, below: Array, above: Array, y: Array, rest: Array) -> float:
+    def _longest(self, step: Array, y: Array, rest: Array) -> float:
         moves = self.program.outputs @ step
         length = min(
-            _longest_positive(below[self.has_low], step[self.has_low]),
-            _longest_positive(above[self.has_high], -step[self.has_high]),
+            _longest_positive(self.below[self.has_low], step[self.has_low]),
+            _longest_positive(self.above[self.has_high], -step[self.has_high]),
             _longest_positive(y, moves),
         )
         if self.program.entropy.binary:

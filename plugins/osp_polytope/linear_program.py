@@ -13,6 +13,7 @@ from osp_polytope.highs import Basic, linear_model
 from osp_polytope.snapping import snap
 
 _NOISE = 1e-14  # reduced costs below this, relative to the costs they come from, are rounding
+_CLEAR = 100.0  # reduced costs this many times smaller or larger than the noise are surely ties, or none
 _FEASIBLE = 1e-7  # what an answer may miss the constraints by before it is snapped
 _DENSE = 4_000_000  # entries up to which dense linear algebra is used to verify and refine
 
@@ -22,7 +23,8 @@ class LinearProgram:
 
     A call costs one solve from the last basis. Where the cheapest face is more than a vertex, a second solve
     finds the vertex of that face which a fixed generic cost prefers: it is a vertex of the outputs even when
-    auxiliary columns exist, and does not depend on earlier calls.
+    auxiliary columns exist, and does not depend on earlier calls. Where rounding hides whether there is a
+    tie, the last basis would decide: such a cost is solved again from scratch.
 
     Parameters
     ----------
@@ -65,6 +67,9 @@ class LinearProgram:
         size = float(np.abs(lifted).max(initial=0.0))
         lifted = lifted / size if size > 0 else lifted
         answer, reduced, noise = self._optimum(lifted)
+        if self._is_doubtful(answer, reduced, noise):
+            self._model.restart()
+            answer, reduced, noise = self._optimum(lifted)
         if self._is_tied(answer, reduced, noise):
             answer = self._model.solve(self._generic, self._face(answer.x, reduced, noise))
         return self._output(answer)
@@ -75,16 +80,19 @@ class LinearProgram:
 
     def _optimum(self, cost: Array) -> tuple[Basic, Array, float]:
         """Solve, and refine until the answer is optimal to rounding, not to the solver's tolerance."""
-        current = cost
+        current, scale = cost, 1.0
         for _ in range(4):
             answer = self._model.solve(current)
             # Costs may be replaced by reduced costs: on Ax = b they differ by a constant.
             reduced = current - self.form.column_sums(answer.multipliers)
             largest = float(np.abs(answer.multipliers).max(initial=0.0))
             noise = _NOISE * (float(np.abs(current).max(initial=0.0)) + largest * self._column_size)
+            # What a tie is must not depend on how often the answer was refined.
+            noise = max(noise, scale * self._least_noise)
             wrong = self._wrong_sign(answer.x, reduced)
             if wrong <= noise:
-                return answer, reduced, noise
+                return answer, reduced / scale, noise / scale
+            scale *= 1e-3 / wrong
             current = np.clip(reduced * (1e-3 / wrong), -1e6, 1e6)
         raise SolverError("HiGHS returned no optimal vertex. Rescale the constraints to coefficients near 1.")
 
@@ -98,6 +106,17 @@ class LinearProgram:
     @cached_property
     def _column_size(self) -> float:
         return float(abs(self.form.matrix).sum(axis=0).max()) if self.form.matrix.nnz else 1.0
+
+    @cached_property
+    def _least_noise(self) -> float:
+        """The noise of a cost of size 1 whose multipliers have size 1."""
+        return _NOISE * (1.0 + self._column_size)
+
+    def _is_doubtful(self, answer: Basic, reduced: Array, noise: float) -> bool:
+        """Whether a reduced cost is neither surely zero nor surely not: another basis may tell otherwise."""
+        sizes = np.abs(reduced)
+        doubtful = (sizes > noise / _CLEAR) & (sizes < noise * _CLEAR)
+        return bool((doubtful if answer.basic is None else doubtful & ~answer.basic).any())
 
     def _is_tied(self, answer: Basic, reduced: Array, noise: float) -> bool:
         """Whether another point may cost the same: a column outside the basis has reduced cost zero."""

@@ -128,8 +128,6 @@ def tabulate(case, ledger, space, thetas, ys):
     size = np.abs(ys).max(initial=1.0)
     largest = np.array([np.abs(theta).max() for theta in kept])
     rounding = 4 * EPS * space.dim * size * (largest + space.psi.scale * size)
-    if space.constant_mass:  # an iterative ŷ keeps the mass only so far, and S is known only so far then
-        rounding += largest * np.array([abs(one.point.sum() - ys[0].sum()) for one in predictions])
     return Table(np.array(kept), predictions, np.array(losses).reshape(len(kept), len(ys)), rounding)
 
 

@@ -1,5 +1,7 @@
 """Entropic predictions over matroids: feasible, and optimal by conditions that do not know the algorithm."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -32,6 +34,26 @@ def test_predictions_of_every_matroid_are_feasible_and_optimal(random_matroids, 
         assert prediction.gap <= 1e-9
         assert prediction.status is Status.OPTIMAL
         assert worst_exchange(space, theta, prediction.point) <= 1e-8
+
+
+def most_overfull(space, point):
+    """By how much the fullest of all sets exceeds its rank."""
+    sets = np.array(list(itertools.product([0.0, 1.0], repeat=space.dim)))
+    return float((sets @ point - (sets @ space.vertices().T).max(axis=1)).max())
+
+
+@pytest.mark.parametrize("size", [1e-9, 3e-9, 1e-8, 1e-7])
+def test_no_set_of_a_prediction_exceeds_its_rank_even_where_it_is_nearly_tight(random_matroids, size):
+    rng = np.random.default_rng(4)
+    for space, _ in random_matroids:
+        # The softmax of these scores, scaled to the rank, is a face of the polytope but for `size`.
+        few = rng.dirichlet(np.ones(3)) @ space.vertices()[rng.integers(len(space.vertices()), size=3)]
+        theta = np.log(np.maximum(few, 1e-20)) + size * rng.normal(size=space.dim)
+        point = MatroidSpace.kl_project(space, theta).point
+        assert most_overfull(space, point) <= 1e-12
+        assert point.min() >= 0.0
+        if space.constant_mass:
+            assert point.sum() == pytest.approx(space.vertices()[0].sum(), rel=1e-13)
 
 
 @pytest.mark.parametrize("bases", [True, False])

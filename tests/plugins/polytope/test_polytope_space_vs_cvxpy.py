@@ -65,6 +65,20 @@ def test_costs_that_leave_a_choice_get_the_same_vertex_whatever_was_asked_before
         assert space.is_vertex(space.lmo(np.zeros(3)))
 
 
+def test_costs_that_differ_by_rounding_get_the_same_vertex_whatever_was_asked_before(rng):
+    y = cp.Variable(4, nonneg=True)
+    space = polytope([cp.sum(y) == 1], y)
+    assert not isinstance(space.program, AssignmentProgram)
+    for _ in range(60):
+        cost = 1.455 + rng.integers(-12, 12, 4) * 10.0 ** rng.uniform(-16, -11, 4)
+        answers = set()
+        for _ in range(6):
+            space.lmo(rng.normal(size=4))
+            answers.add(space.lmo(cost).tobytes())
+        assert len(answers) == 1
+        assert cost @ np.frombuffer(answers.pop()) <= cost.min() + 1e-12
+
+
 def test_projections_have_vertices_too(rng):
     """The ℓ1 ball through auxiliary variables: a face of costs still gives a corner."""
     y = cp.Variable(3)
