@@ -20,7 +20,7 @@ _OPTIMAL = 1e-16  # an error in the objective below rounding
 _PROGRESS = 0.5  # a lack below this share of an earlier one is progress; falling like 1/n is not
 _PATIENCE = 25  # steps in a row without progress
 _RESTORATIONS = 2  # after a step; the second mends the rounding of the first
-_STEPS = 400  # ten times what hard problems take
+_STEPS = 400  # an answer that takes more is stated with the gap it has
 
 
 @dataclass(frozen=True, eq=False)

@@ -167,7 +167,7 @@ def check_gradient(case, ledger, space, table, ys):
 def check_loss_and_gap(case, ledger, space, table, ys):
     """S is what its definition says, and no point of the hull beats ŷ by more than the gap."""
     rng = ledger.rng("hull", case)
-    # Not other predictions: those of iterative methods may be outside the hull by 1e-10.
+    # Exact points of the hull, not other predictions, which are feasible up to rounding only.
     hull = np.vstack([ys, *(_hull_point(ys, 3 + number % 3, rng)[np.newaxis] for number in range(60))])
     for theta, prediction, upper, rounding in zip(
         table.thetas, table.predictions, table.upper, table.rounding, strict=True
