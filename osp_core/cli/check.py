@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from osp_core.cli.tables import show_table
+from osp_core.cli.terminal_tables import show_table
 from osp_core.errors import InvalidInputError
 from osp_core.spaces import OutputSpace
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from osp_core.cli.tables import show_table
+from osp_core.cli.terminal_tables import show_table
 
 if TYPE_CHECKING:
     from osp_core.report import Evidence, Subject

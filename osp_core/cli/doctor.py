@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from osp_core import kernels
-from osp_core.cli.tables import show_table
+from osp_core.cli.terminal_tables import show_table
 from osp_core.errors import OspError
 from osp_core.registry.kinds import HOOK_OF
 from osp_core.registry.registry import list_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from osp_core.cli.tables import show_table
+from osp_core.cli.terminal_tables import show_table
 from osp_core.persistence.atomic import inside, whole_file
 
 if TYPE_CHECKING:

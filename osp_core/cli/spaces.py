@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from osp_core.cli.tables import show_table
+from osp_core.cli.terminal_tables import show_table
 from osp_core.errors import OspError
 from osp_core.registry.registry import list_spaces, load_factory
 from osp_core.registry.table import Record

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from osp_core.cli.tables import show_table
+from osp_core.cli.terminal_tables import show_table
 from osp_core.persistence.atomic import clear_leftovers, inside, sole_use
 
 MOST_ROWS = 60  # in a table for the eye

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from osp_core.compiled import functions, linear, round_kernel
+from osp_core.compiled import functions, linear_kernel, round_kernel
 from osp_core.compiled.parts import SpaceParts
 from osp_core.learners import columns
 from osp_core.learners.step_sizes import Rule
@@ -34,12 +34,12 @@ HELPERS = (
     functions.distance,
     columns.catch_up,
     columns.settle_columns,
-    linear.add_up,
-    linear.add_up_active,
-    linear.are_columns,
-    linear.move,
-    linear.move_active,
-    linear.squared_norm,
+    linear_kernel.add_up,
+    linear_kernel.add_up_active,
+    linear_kernel.are_columns,
+    linear_kernel.move,
+    linear_kernel.move_active,
+    linear_kernel.squared_norm,
     round_kernel.shrink,
 )
 

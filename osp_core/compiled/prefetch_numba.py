@@ -24,7 +24,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from numba.np.arrayobj import make_array
 
-from osp_core.compiled.linear import prefetch
+from osp_core.compiled.linear_kernel import prefetch
 
 LINE = 64  # bytes that come at once
 

@@ -25,7 +25,7 @@ from osp_core.compiled.layout import (
     Y_HAT,
     P,
 )
-from osp_core.compiled.linear import (
+from osp_core.compiled.linear_kernel import (
     add_up,
     add_up_active,
     are_columns,

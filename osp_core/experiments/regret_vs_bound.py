@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from osp_core.experiments.drawing import common_legend, log_axes
+from osp_core.experiments.paper_spaces import example_spaces
 from osp_core.experiments.result import Row
-from osp_core.experiments.spaces import example_spaces
 from osp_core.online.comparator import best_comparator
 from osp_core.online.predictor import OnlinePredictor, run
 from osp_core.registry.registry import make_stream

@@ -9,9 +9,9 @@ import numpy as np
 
 from osp_core.errors import Array
 from osp_core.experiments.drawing import common_legend, log_axes
+from osp_core.experiments.paper_spaces import example_spaces
 from osp_core.experiments.ratios import largest_ratio
 from osp_core.experiments.result import Row
-from osp_core.experiments.spaces import example_spaces
 from osp_core.registry.registry import make_space
 from osp_core.spaces import OutputSpace
 from osp_core.surrogates.decoders import RandomizedDecoder

@@ -11,8 +11,8 @@ import numpy as np
 from osp_core.errors import InvalidInputError, as_positive
 from osp_core.guarantees import Bound
 from osp_core.learners.base import RunSummary
-from osp_core.learners.premises import require_inside, require_no_delay
 from osp_core.learners.rule_learner import RuleLearner
+from osp_core.learners.run_premises import require_inside, require_no_delay
 from osp_core.learners.states import number
 from osp_core.learners.step_sizes import Rule, every, one, polyak_step
 from osp_core.models import Gradient

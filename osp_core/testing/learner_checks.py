@@ -12,6 +12,7 @@ from osp_core.online.predictor import OnlinePredictor
 from osp_core.regularizers import GibbsEntropy
 from osp_core.spaces import OutputSpace
 from osp_core.spaces.vertices import Vertices
+from osp_core.testing.games import ADVERSARIES, N_FEATURES, Game, play_against
 from osp_core.testing.learner_state_checks import (
     LearnerFactory,
     check_learner_refuses_spoiled_states,
@@ -20,7 +21,6 @@ from osp_core.testing.learner_state_checks import (
 )
 from osp_core.testing.report import NotApplicable, Report, examine
 from osp_core.testing.sample import RELATIVE, norm_name, show
-from osp_core.testing.streams import ADVERSARIES, N_FEATURES, Game, play_against
 
 
 def check_learner(

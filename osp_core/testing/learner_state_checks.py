@@ -12,8 +12,8 @@ from osp_core.errors import OspError
 from osp_core.learners import OnlineLearner
 from osp_core.online.predictor import OnlinePredictor
 from osp_core.spaces import OutputSpace
+from osp_core.testing.games import ADVERSARIES, N_FEATURES, Game, play_against
 from osp_core.testing.sample import show
-from osp_core.testing.streams import ADVERSARIES, N_FEATURES, Game, play_against
 
 LearnerFactory = Callable[[], OnlineLearner]
 

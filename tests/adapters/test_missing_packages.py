@@ -21,7 +21,7 @@ NEEDS = [
         "distributed",
     ),
     ("from osp_core.report.matplotlib_figures import matplotlib_figure as f; f(None)", "matplotlib", "plot"),
-    ("from osp_core.cli.tables import show_rich as f; f('title', [], [])", "rich", "rich"),
+    ("from osp_core.cli.terminal_tables import show_rich as f; f('title', [], [])", "rich", "rich"),
 ]
 
 

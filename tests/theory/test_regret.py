@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import osp_core as osp
-from osp_core.experiments.spaces import example_spaces
+from osp_core.experiments.paper_spaces import example_spaces
 
 SPACES = example_spaces()
 LEARNERS = {

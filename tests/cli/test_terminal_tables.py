@@ -1,12 +1,12 @@
 """Plain tables."""
 
-from osp_core.cli import tables
+from osp_core.cli import terminal_tables
 
 ROWS = [["simplex", "one [fast]"], ["a much longer name", "x"]]
 
 
 def test_plain_columns_are_aligned_and_lines_have_no_trailing_blanks(capsys):
-    tables.show_plain("Title", ("name", "note"), ROWS)
+    terminal_tables.show_plain("Title", ("name", "note"), ROWS)
     title, header, rule, *lines = capsys.readouterr().out.splitlines()
     assert title == "Title"
     assert {line.find(note) for line, (_, note) in zip(lines, ROWS, strict=True)} == {header.find("note")}
@@ -15,19 +15,19 @@ def test_plain_columns_are_aligned_and_lines_have_no_trailing_blanks(capsys):
 
 
 def test_a_pipe_gets_the_plain_table(capsys):
-    tables.show_table("Title", ("name", "note"), ROWS)
+    terminal_tables.show_table("Title", ("name", "note"), ROWS)
     shown = capsys.readouterr().out
-    tables.show_plain("Title", ("name", "note"), ROWS)
+    terminal_tables.show_plain("Title", ("name", "note"), ROWS)
     assert shown == capsys.readouterr().out
 
 
 def test_a_terminal_without_rich_gets_the_plain_table(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setitem(__import__("sys").modules, "rich.console", None)
-    tables.show_table("Title", ("name", "note"), ROWS)
+    terminal_tables.show_table("Title", ("name", "note"), ROWS)
     assert "-" * len("a much longer name") in capsys.readouterr().out
 
 
 def test_a_table_may_be_empty(capsys):
-    tables.show_plain("Nothing", ("name", "note"), [])
+    terminal_tables.show_plain("Nothing", ("name", "note"), [])
     assert capsys.readouterr().out.splitlines() == ["Nothing", "name  note", "----  ----"]
