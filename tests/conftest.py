@@ -1,6 +1,7 @@
 """What all tests share: profiles of Hypothesis, a seeded generator, and what is collected."""
 
 import importlib.util
+import inspect
 import os
 import shutil
 
@@ -56,3 +57,16 @@ def rng():
     import numpy as np
 
     return np.random.default_rng(20240613)
+
+
+@pytest.fixture
+def osp_command():
+    """The command `osp`, called in this process: its exit code, its output and its standard error."""
+    from click.testing import CliRunner
+
+    from osp_core.cli import main
+
+    # click 8.1 mixes standard error into the output unless told not to; later versions never do.
+    keep_apart = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).parameters else {}
+    runner = CliRunner(**keep_apart)
+    return lambda *arguments, **options: runner.invoke(main, arguments, **options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -65,10 +66,12 @@ def generator(state: Mapping[str, Any], name: str) -> np.random.Generator:
     """The generator whose state this is."""
     rng, value = np.random.default_rng(), entry(state, name)
     try:
-        rng.bit_generator.state = value
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # numpy 1 only warns of a number out of range
+            rng.bit_generator.state = value
         # An even increment belongs to no generator: it would repeat itself early.
         sound = rng.bit_generator.state == value and value["state"]["inc"] % 2 == 1
-    except (LookupError, TypeError, ValueError, ArithmeticError):
+    except (LookupError, TypeError, ValueError, ArithmeticError, Warning):
         sound = False
     if not sound:
         raise InvalidInputError(f"The state has {name} = {value!r}, which is no state of a generator.")

@@ -83,7 +83,7 @@ def part_from_recipe(kind: str, space: OutputSpace, recipe: Mapping[str, Any]) -
 def _parts(recipe: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     try:
         return str(recipe["name"]), {str(key): decode(value) for key, value in recipe["params"].items()}
-    except _NONSENSE as error:
+    except NONSENSE as error:
         raise InvalidInputError(f"{_abridged(recipe)} is no recipe: {error}") from error
 
 
@@ -152,7 +152,8 @@ def _psi(content: Any) -> regularizers.Regularizer:
 
 
 _PLAIN = ("bool", *(f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)))
-_NONSENSE = (
+# What an encoded value that is none may lead to.
+NONSENSE = (
     LookupError,
     TypeError,
     ValueError,

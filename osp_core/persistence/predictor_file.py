@@ -21,6 +21,7 @@ from osp_core.learners.ownership import leave_service, require_free
 from osp_core.persistence.archive import CheckpointError, read_checkpoint, write_checkpoint
 from osp_core.persistence.directory import first_sound, newest_first
 from osp_core.persistence.json_values import (
+    NONSENSE,
     decode,
     encode,
     largest_number,
@@ -41,16 +42,7 @@ if TYPE_CHECKING:
 FORMAT = "osp predictor"
 SPARE = 10**6  # sizes up to this are cheap to try, whatever a file says
 # What a header with a valid checksum, but nonsense in it, may lead to.
-_NONSENSE = (
-    OspError,
-    LookupError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    ArithmeticError,
-    RecursionError,
-    MemoryError,
-)
+_NONSENSE = (OspError, *NONSENSE)
 _MODELS = {"LinearModel": models.LinearModel, "FeatureModel": models.FeatureModel}
 USUAL = "usual"
 """Instead of the recipe of a target: it is the one that the space itself names."""

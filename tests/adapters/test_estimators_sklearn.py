@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+import scipy
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_classification, make_multilabel_classification
@@ -90,7 +91,8 @@ def test_the_check_that_needs_another_mode_of_scipy_passes_there():
         text=True,
         check=True,
     )
-    assert run.stdout.split() == ["passed", "check_array_api_input"]
+    has_the_mode = tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 14)
+    assert run.stdout.split() == (["passed", "check_array_api_input"] if has_the_mode else [])
 
 
 @pytest.fixture(scope="module")

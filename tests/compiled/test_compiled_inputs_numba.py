@@ -184,9 +184,13 @@ def test_rows_of_norm_one_up_to_the_rounding_of_float32_fare_alike_in_runs_and_s
     X = np.random.default_rng(0).standard_normal((60, 6)).astype(np.float32)
     X = form(X / np.linalg.norm(X, axis=1, keepdims=True))
     Y = np.arange(60) % 4
+
+    def row(i):
+        return X[i] if isinstance(X, np.ndarray) else X[[i]]
+
     whole, steps = predictor(space), predictor(space)
     found = outcome(whole, lambda subject: len(osp.run(subject, X, Y)))
-    expected = outcome(steps, lambda subject: len([subject.step(X[i : i + 1][0], Y[i]) for i in range(60)]))
+    expected = outcome(steps, lambda subject: len([subject.step(row(i), Y[i]) for i in range(60)]))
     assert found == expected or found[1].endswith(expected[1])
     same_bits(whole, steps)
 

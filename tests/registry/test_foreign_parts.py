@@ -6,10 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import osp_core as osp
-from osp_core.cli import main
 from osp_core.runs import load_model
 
 FOREIGN = Path(__file__).resolve().parents[1] / "external_plugin"
@@ -38,14 +36,14 @@ def data(intervals, tmp_path):
     return tmp_path / "d.intervals"
 
 
-def test_a_run_of_foreign_parts_is_learned_reported_and_loaded_again(data, tmp_path):
+def test_a_run_of_foreign_parts_is_learned_reported_and_loaded_again(data, tmp_path, osp_command):
     options = {
         "--space": "intervals", "-p": "n=5", "--data": data, "--learner": "conservative_ogd",
         "--learner-param": "step_size=0.25", "--decoder": "doubtful", "--decoder-param": "doubt=0.3",
         "--target": "missed_cells", "--target-param": "miss=3.0", "--out": tmp_path / "out",
     }  # fmt: skip
     words = [str(word) for pair in options.items() for word in pair]
-    result = CliRunner().invoke(main, ["run", *words, "--json"])
+    result = osp_command("run", *words, "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["decoder"] == "Doubtful"
     assert "missed_cells" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
@@ -58,9 +56,9 @@ def test_a_run_of_foreign_parts_is_learned_reported_and_loaded_again(data, tmp_p
     assert loaded.decoder.space is loaded.target.space is loaded.space
 
 
-def test_a_bad_line_of_the_foreign_format_is_named(data, tmp_path):
+def test_a_bad_line_of_the_foreign_format_is_named(data, tmp_path, osp_command):
     data.write_text("a b | label\n1 2 | 0 1\n1 2 | zero one\n")
     words = ["--space", "intervals", "-p", "n=5", "--data", str(data), "--out", str(tmp_path / "out")]
-    result = CliRunner().invoke(main, ["run", *words])
+    result = osp_command("run", *words)
     assert result.exit_code == 2
     assert "d.intervals:3: an interval is two whole numbers" in result.stderr

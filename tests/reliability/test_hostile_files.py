@@ -11,10 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import osp_core as osp
-from osp_core.cli import main
 from osp_core.runs import RunConfig, open_table
 
 MOST_MEMORY = 8_000_000
@@ -193,13 +191,13 @@ def test_a_pickle_is_never_loaded_whatever_its_name(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["bomb.npz", "pickle.npz", "climbing.toml"])
-def test_the_command_refuses_them_in_one_line(tmp_path, name):
+def test_the_command_refuses_them_in_one_line(tmp_path, name, osp_command):
     archive(tmp_path / "bomb.npz", {"y.npy": LABELS, **TABLES["zeros without end"][0]})
     (tmp_path / "pickle.npz").write_bytes(pickle.dumps(Harmful(tmp_path / "harm")))
     (tmp_path / "climbing.toml").write_text("space = 'simplex'\ndata = '../../d.csv'\n")
     given = ["--config"] if name.endswith("toml") else ["--space", "simplex", "--label", "y", "--data"]
     out = ["--out", str(tmp_path / "out")]
-    done = CliRunner().invoke(main, ["run", *given, str(tmp_path / name), *out])
+    done = osp_command("run", *given, str(tmp_path / name), *out)
     assert done.exit_code == 2
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()
@@ -207,13 +205,13 @@ def test_the_command_refuses_them_in_one_line(tmp_path, name):
 
 
 @pytest.mark.parametrize("make", [bomb, not_a_number, key_twice])
-def test_the_command_passes_over_a_hostile_checkpoint_and_says_so(tmp_path, make):
+def test_the_command_passes_over_a_hostile_checkpoint_and_says_so(tmp_path, make, osp_command):
     settings = ["--space", "simplex", "-p", "d=3", "--stream", "linear_teacher", "--rounds", "30"]
     out = ["--checkpoint-every", "10", "--out", str(tmp_path / "out")]
-    CliRunner().invoke(main, ["run", *settings, *out], catch_exceptions=False)
+    osp_command("run", *settings, *out, catch_exceptions=False)
     newest = osp.Checkpoints(tmp_path / "out" / "checkpoints", every=1).paths()[0]
     make(newest)
-    done = CliRunner().invoke(main, ["run", *settings, *out, "--resume", "--quiet"])
+    done = osp_command("run", *settings, *out, "--resume", "--quiet")
     assert done.exit_code == 0
     assert done.stderr.count("passed over a damaged checkpoint") == 1
     assert osp.OnlinePredictor.load(newest).learner.rounds == 30
